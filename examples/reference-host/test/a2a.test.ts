@@ -2,15 +2,15 @@ import { SendMessageRequest, type StreamResponse, type Task, TaskPushNotificatio
 import { type Client, ClientFactory, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeProcess, KEY, OTHER_TENANT, READER, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, KEY, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 const AGENT = 'operator_brought_key_of_an_a2a_client_xy';
-let host: AcmeProcess;
+let host: AcmeHost;
 let client: Client;
 
 beforeAll(async () => {
-  host = await startAcmeProcess(
+  host = await startAcme(
     { durable: true, retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 20 } },
     { apiKeys: [...KEYS] },
   );
@@ -82,8 +82,10 @@ describe('a task of the official client, in A2A 1.0', () => {
   });
 
   test(`${covers('operations.host.a2a-durable')} is unchanged after a crash and restart of the host`, async () => {
-    const before = await taskFor('echo', { text: 'kept' });
-    await host.crash();
+    const before = await host.killAfter(async () => {
+      client = await clientOf(AGENT);
+      return taskFor('echo', { text: 'kept' });
+    });
     client = await clientOf(AGENT);
     expect(await client.getTask({ tenant: '', id: before.id })).toEqual(before);
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeProcess, type CallOptions, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, type CallOptions, startAcme } from './acme-host.ts';
 import { scratch } from './booted-host.ts';
 
 const named = (name: string) => `operator_brought_key_of_${name}`.padEnd(44, '_');
@@ -61,7 +61,7 @@ const AUTHORIZATION = {
 };
 const ISSUER = 'https://idp.example.com';
 
-let host: AcmeProcess;
+let host: AcmeHost;
 let sign: (claims: object) => Promise<string>;
 const folder = scratch();
 
@@ -79,7 +79,7 @@ beforeAll(async () => {
       .sign(privateKey);
   const oidc = { issuers: [{ issuer: ISSUER, audience: 'svc', jwksFile: folder.path('jwks.json') }] };
   const baseUrl = 'https://svc.example.com';
-  host = await startAcmeProcess({}, { apiKeys: APIKEYS, authorization: AUTHORIZATION, oidc, baseUrl });
+  host = await startAcme({}, { apiKeys: APIKEYS, authorization: AUTHORIZATION, oidc, baseUrl });
 });
 afterAll(async () => {
   await host.stop();
@@ -264,10 +264,11 @@ describe('withdrawn credentials', () => {
   });
 
   test('survive the kill of the host, as do roles', async () => {
-    await assign(OWNER, 'u_4', 'reader');
     const token = await sign({ sub: 'u_4', jti: 'durable' });
-    const { body } = await post(OWNER, 'withdrawals', { withdraws: 'token', issuer: ISSUER, jti: 'durable' });
-    await host.crash();
+    const { body } = await host.killAfter(async () => {
+      await assign(OWNER, 'u_4', 'reader');
+      return post(OWNER, 'withdrawals', { withdraws: 'token', issuer: ISSUER, jti: 'durable' });
+    });
     expect(await read(token)).toBe(401);
     await remove(OWNER, `withdrawals/${body.id}`);
     expect(await read(token)).toBe(ACCEPTED);

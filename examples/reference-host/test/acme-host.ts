@@ -33,11 +33,30 @@ export type AcmeProcess = Awaited<ReturnType<typeof startAcmeProcess>>;
 
 /** Starts a host of two tenants in the process of the test, with a receiver that its subscriptions may point at. */
 export async function startAcme(webhooks: object, others: object = {}) {
-  const { host } = await acme(webhooks, others, async (file, config) => {
+  const { host, current, reboot } = await acme<Booted>(webhooks, others, async (file, config) => {
     const host = await bootInProcess(file, config);
     return { ...host, stop: host.end };
   });
-  return host;
+  return {
+    ...host,
+    /**
+     * Moves the host into a process of its own, kills that process after `act`, and boots the host in the process of the test.
+     * Everything that has to survive the kill belongs into `act`: a host that moves is stopped in order.
+     *
+     * @returns the result of `act`
+     */
+    async killAfter<T>(act: () => T | Promise<T>): Promise<T> {
+      await current().stop();
+      await reboot(async (file, config) => {
+        const host = await bootHost(file, config);
+        return { ...host, stop: host.end };
+      });
+      const done = await act();
+      await current().end();
+      await reboot();
+      return done;
+    },
+  };
 }
 
 /** Starts the host of `startAcme` in a process of its own. */
@@ -154,10 +173,11 @@ async function acme<B extends Booted>(
       const text = await response.text();
       return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
     },
-    /** Ends the host, and boots it with changes of `webhooks` and of other keys. */
-    async reboot(changed: object, others: object = {}) {
+    /** Ends the host, and boots it with changes of `webhooks` and of other keys. Calls `whileDown` between. */
+    async reboot(changed: object, others: object = {}, whileDown = () => {}) {
       const config = JSON.parse(readFileSync(file, 'utf8'));
       await host.stop();
+      whileDown();
       const webhooks = { ...config.webhooks, ...changed };
       isChanged = true;
       host = await boot(file, { ...config, webhooks, ...others });
@@ -191,8 +211,8 @@ async function acme<B extends Booted>(
       isChanged = true;
     },
     /** Boots the host with the configuration that it had. */
-    async reboot() {
-      host = await boot(file, JSON.parse(readFileSync(file, 'utf8')));
+    async reboot(by: typeof boot = boot) {
+      host = await by(file, JSON.parse(readFileSync(file, 'utf8')));
     },
   };
 }

@@ -1,13 +1,13 @@
 import { get } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type AcmeProcess, DEV, KEY, OTHER_TENANT, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, DEV, KEY, OTHER_TENANT, startAcme } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 const FEED = '/host/example/events';
 
-let host: AcmeProcess;
+let host: AcmeHost;
 beforeEach(async () => {
-  host = await startAcmeProcess({});
+  host = await startAcme({});
 });
 afterEach(() => host.stop());
 
@@ -46,11 +46,13 @@ async function newRun(key = KEY): Promise<string> {
 }
 
 test('the stream of all runs shows each event of the runs of the caller once, across a kill -9 of the host', async () => {
-  const before = read();
-  const first = await newRun();
-  const foreign = [await newRun(DEV), await newRun(OTHER_TENANT)];
-  await eventually(() => before.names().includes(`${first} run.completed`));
-  await host.crash();
+  const { before, first, foreign } = await host.killAfter(async () => {
+    const before = read();
+    const first = await newRun();
+    const foreign = [await newRun(DEV), await newRun(OTHER_TENANT)];
+    await eventually(() => before.names().includes(`${first} run.completed`));
+    return { before, first, foreign };
+  });
   expect(await before.ended).toBe('cut');
   const second = await newRun();
   const after = read(before.seen.at(-1)?.id);

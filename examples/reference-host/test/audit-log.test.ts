@@ -6,7 +6,8 @@ import { entryLeaf, noteKey, openHead, verifyConsistency, verifyInclusion } from
 import { asDescribed } from '@svc/tools/as-described';
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type BootedHost, bootHost, HANG_MS, launch, scratch } from './booted-host.ts';
+import { bootHost, HANG_MS, launch, type RunningHost, scratch } from './booted-host.ts';
+import { bootInProcess } from './host-in-process.ts';
 import { startWitness, type TestWitness } from './test-witness.ts';
 
 const PROD = 'operator_key_of_the_audit_log_test_of_prod_x';
@@ -19,7 +20,7 @@ const CLI = fileURLToPath(new URL('../../../packages/auth/dist/for-node/cli/main
 
 let folder: ReturnType<typeof scratch>;
 let witness: TestWitness;
-let host: BootedHost;
+let host: RunningHost;
 
 const key = (id: string, secret: string, fields: object = {}) => ({
   ...{ id, key: secret, tenant: 'acme', workspaces: ['acme-prod'], principal: `p_${id}` },
@@ -48,20 +49,15 @@ beforeAll(async () => {
   folder = scratch();
   mkdirSync(folder.path('data'));
   witness = await startWitness();
-  host = await bootHost(folder.path('config.json'), config());
+  host = await bootInProcess(folder.path('config.json'), config());
   for (const secret of [PROD, DEV, TESTER, OTHER]) for (let turn = 0; turn < 3; turn++) await startRun(secret);
   await grownTo(20);
 });
 afterAll(async () => {
-  await stop();
+  await host.end();
   await witness.stop();
   folder.remove();
 });
-
-async function stop() {
-  host.process.kill('SIGTERM');
-  await host.ended;
-}
 
 const send = asDescribed(fetch);
 async function get(path: string, secret = AUDITOR) {
@@ -269,10 +265,12 @@ describe(covers('auth.audit.export'), () => {
       folder.path('read.jsonl'),
       folder.path('tenant.jsonl'),
     ];
+    await host.end();
+    host = await bootHost(folder.path('config.json'), config());
+    await startRun(PROD);
     await cli(['export', served, '--url', `${host.url}/host/example`], { SVC_AUDIT_KEY: AUDITOR });
     const signer = await publicKey();
-    host.process.kill('SIGKILL');
-    await host.ended;
+    await host.end();
     const database = folder.path('data/svc.db');
     const bytes = () => ['', '-wal'].map((suffix) => readFileSync(`${database}${suffix}`).toString('base64'));
     const before = bytes();
@@ -301,7 +299,7 @@ describe(covers('auth.audit.export'), () => {
     writeFileSync(ofTenant, `${lines.slice(0, 5).join('\n')}\n`);
     expect((await cli(['export', ofTenant, '--store', database])).code).toBe(0);
     expect(readFileSync(ofTenant, 'utf8')).toBe(readFileSync(read, 'utf8'));
-    host = await bootHost(folder.path('config.json'), config());
+    host = await bootInProcess(folder.path('config.json'), config());
   });
 
   test('a file of something else is not changed', async () => {
@@ -339,11 +337,11 @@ describe(covers('auth.audit.witness'), () => {
   });
 
   test('the host does not start on an earlier state of its log, nor on an empty one', async () => {
-    await stop();
+    await host.end();
     cpSync(folder.path('data'), folder.path('earlier'), { recursive: true });
-    host = await bootHost(folder.path('config.json'), config());
+    host = await bootInProcess(folder.path('config.json'), config());
     await startRun(PROD);
-    await stop();
+    await host.end();
     const { treeSize } = witness.last();
 
     rmSync(folder.path('data'), { recursive: true });

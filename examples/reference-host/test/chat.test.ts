@@ -1,10 +1,10 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeProcess, KEY, READER, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, KEY, READER, startAcme } from './acme-host.ts';
 
-let host: AcmeProcess;
+let host: AcmeHost;
 beforeAll(async () => {
-  host = await startAcmeProcess({});
+  host = await startAcme({});
 });
 afterAll(() => host.stop());
 
@@ -25,8 +25,7 @@ describe('POST /host/<org>/chat', () => {
   });
 
   test('gives the run the earlier turns of the conversation, also after a crash of the host', async () => {
-    const { conversationId } = (await say({ message: 'one' })).body;
-    await host.crash();
+    const { conversationId } = (await host.killAfter(() => say({ message: 'one' }))).body;
     const { runId } = (await say({ message: 'two', conversationId })).body;
     const { events } = (await host.call(`/v1/runs/${runId}/events/poll`)).body;
     expect(events.at(-1)).toMatchObject({
@@ -44,9 +43,9 @@ describe('POST /host/<org>/chat', () => {
 
   test(`${covers('operations.host.chat-once')} and after a crash of the host`, async () => {
     const headers = { 'idempotency-key': 'a7d1c1d0-9d4e-4f0e-8a3b-5f4f6c0b9d21' };
-    const first = await host.call('/host/example/chat', { body: { message: 'once' }, headers });
-    await host.crash();
-    const second = await host.call('/host/example/chat', { body: { message: 'once' }, headers });
+    const once = () => host.call('/host/example/chat', { body: { message: 'once' }, headers });
+    const first = await host.killAfter(once);
+    const second = await once();
     expect(second.body).toEqual(first.body);
     expect(second.headers.get('svc-idempotent-replay')).toBe('true');
   });

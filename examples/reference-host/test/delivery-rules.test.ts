@@ -6,6 +6,7 @@ import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BootedHost, bootHost, eventually, scratch } from './booted-host.ts';
 import { bearer, sender } from './callers.ts';
+import { bootInProcess } from './host-in-process.ts';
 
 const KEY = 'operator_brought_key_of_enough_characters';
 const folder = scratch();
@@ -86,7 +87,12 @@ beforeAll(async () => {
      };
      syncBuiltinESMExports();`,
   );
-  host = await boot('host', { backoff: 'fixed', delayMs: 100 });
+  host = await bootHost(
+    folder.path('host.json'),
+    configuration('host', { backoff: 'fixed', delayMs: 100 }),
+    // The host of the test's own process could not have a name server of its own.
+    ['--import', folder.path('names.mjs')],
+  );
   // Takes 30 s, in which the other tests run.
   unanswered = endOfUnanswered();
 });
@@ -99,8 +105,8 @@ afterAll(async () => {
   folder.remove();
 });
 
-function boot(name: string, retryPolicy: object): Promise<BootedHost> {
-  const config = {
+function configuration(name: string, retryPolicy: object): object {
+  return {
     listen: { port: 0 },
     store: `sqlite:${folder.path(`${name}.db`)}`,
     tenants: [{ id: 'acme', workspaces: ['acme-prod'] }],
@@ -114,7 +120,6 @@ function boot(name: string, retryPolicy: object): Promise<BootedHost> {
     },
     egress: { allowLoopback: [portOf(plain)], denyCidrs: [`${OPERATOR_DENIES}/32`] },
   };
-  return bootHost(folder.path(`${name}.json`), config, ['--import', folder.path('names.mjs')]);
 }
 
 const MAJOR_1 = { ...bearer(KEY), 'svc-version': '1' };
@@ -347,7 +352,8 @@ test.each<[string, number, number]>([
   ['fixed', 300, 300],
   ['exponential', 300, 600],
 ])(`${covers('webhooks.durable.backoff')} %s: %i ms, then %i ms`, async (backoff, first, second) => {
-  const other = await boot(backoff, { backoff, delayMs: 300, maxDelayMs: 700 });
+  const config = configuration(backoff, { backoff, delayMs: 300, maxDelayMs: 700 });
+  const other = await bootInProcess(folder.path(`${backoff}.json`), config);
   try {
     const send = sender(() => other.url);
     answers.set(`/${backoff}`, 500);
@@ -364,8 +370,7 @@ test.each<[string, number, number]>([
       expect([backoff, gaps, round < 8]).toEqual([backoff, gaps, true]);
     }
   } finally {
-    other.process.kill('SIGKILL');
-    await other.ended;
+    await other.end();
   }
 });
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type AcmeProcess, DEV, OTHER_TENANT, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, DEV, OTHER_TENANT, startAcme } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 import { MAJORS, runDriver } from './run-driver.ts';
 
@@ -12,7 +12,7 @@ interface Payment {
   readonly order: string;
 }
 
-let host: AcmeProcess;
+let host: AcmeHost;
 let provider: Server;
 let url: string;
 let payments: Payment[] = [];
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   const { port } = provider.address() as AddressInfo;
   url = `http://127.0.0.1:${port}/`;
-  host = await startAcmeProcess({}, { egress: { allowLoopback: [port] } });
+  host = await startAcme({}, { egress: { allowLoopback: [port] } });
 });
 afterAll(async () => {
   await host.stop();
@@ -104,10 +104,12 @@ test.each([
 describe('after a crash during a payment', () => {
   async function crashed(order: string, isRepeatable: boolean): Promise<string> {
     answers = [0];
-    const runId = await driver.start('pay', { url, order, isRepeatable });
-    await eventually(async () => payments.length === 1);
-    expect((await ledger(runId)).body.effects).toMatchObject([{ state: 'claimed', attempt: 0 }]);
-    await host.crash();
+    const runId = await host.killAfter(async () => {
+      const runId = await driver.start('pay', { url, order, isRepeatable });
+      await eventually(async () => payments.length === 1);
+      expect((await ledger(runId)).body.effects).toMatchObject([{ state: 'claimed', attempt: 0 }]);
+      return runId;
+    });
     await driver.until(runId, 'completed', 'failed');
     return runId;
   }

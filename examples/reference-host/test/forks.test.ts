@@ -1,12 +1,12 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeProcess, DEV, OTHER_TENANT, READER, startAcmeProcess, WIDE } from './acme-host.ts';
+import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme, WIDE } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 import { elapsed, MAJORS, runDriver } from './run-driver.ts';
 
-let host: AcmeProcess;
+let host: AcmeHost;
 beforeAll(async () => {
-  host = await startAcmeProcess({ durable: true });
+  host = await startAcme({ durable: true });
 });
 afterAll(() => host.stop());
 
@@ -125,8 +125,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
 
     test('continues after the host was killed', async () => {
       const source = await ended('delay', { ms: 100 });
-      const { runId } = await forked(source, { mode: 'branch', fromSeq: 1 });
-      await host.crash();
+      const { runId } = await host.killAfter(() => forked(source, { mode: 'branch', fromSeq: 1 }));
       await until(runId, 'completed');
       expect(await types(runId)).toEqual(['run.started', 'node.started', 'node.completed', 'run.completed']);
     });

@@ -3,7 +3,15 @@ import { connect } from 'node:net';
 import { asDescribed } from '@svc/tools/as-described';
 import { covers } from '@svc/tools/covers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, eventually, launch, type Receiver, scratch, startReceiver } from './booted-host.ts';
+import {
+  bootHost,
+  eventually,
+  launch,
+  type Receiver,
+  type RunningHost,
+  scratch,
+  startReceiver,
+} from './booted-host.ts';
 import { bootInProcess } from './host-in-process.ts';
 
 const send = asDescribed(fetch);
@@ -74,23 +82,23 @@ async function call(
 
 describe('an event', () => {
   let folder: ReturnType<typeof scratch>;
-  let host: BootedHost;
+  let host: RunningHost;
   let receiver: Receiver;
 
   beforeEach(async () => {
     folder = scratch();
     receiver = await startReceiver();
-    host = await bootHost(
-      folder.path('config.json'),
-      configuration(folder, { egress: { allowLoopback: [receiver.port] } }),
-    );
+    host = await bootInProcess(...files());
   });
   afterEach(async () => {
-    host.process.kill('SIGKILL');
-    await host.ended;
+    await host.end();
     await receiver.close();
     folder.remove();
   });
+  const files = (): [string, object] => [
+    folder.path('config.json'),
+    configuration(folder, { egress: { allowLoopback: [receiver.port] } }),
+  ];
 
   async function registerV1(): Promise<string> {
     const body = { url: receiver.url, events: ['run.started', 'run.completed', 'run.failed'], tenantId: 'acme-prod' };
@@ -191,17 +199,15 @@ describe('an event', () => {
   );
 
   test(covers('webhooks.durable.at-least-once'), async () => {
+    await host.end();
+    host = await bootHost(...files());
     await registerV1();
     const created = await Promise.all(
       Array.from({ length: 20 }, () => call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'echo' } })),
     );
-    host.process.kill('SIGKILL');
-    await host.ended;
+    await host.end();
     expect(created.map(({ status }) => status)).toEqual(new Array(20).fill(201));
-    host = await bootHost(
-      folder.path('config.json'),
-      configuration(folder, { egress: { allowLoopback: [receiver.port] } }),
-    );
+    host = await bootInProcess(...files());
     const completed = () => receiver.deliveries.filter(({ eventType }) => eventType === 'run.completed');
     const ids = new Set(created.map(({ body }) => body.runId));
     await eventually(() => new Set(completed().map(({ runId }) => runId)).size === ids.size);
@@ -209,9 +215,11 @@ describe('an event', () => {
   });
 
   test('SIGTERM ends the host with exit code 0', async () => {
-    host.process.kill('SIGTERM');
-    expect(await host.ended).toBe(0);
-    for (const line of host.stderr) expect(JSON.parse(line)).toHaveProperty('event');
+    await host.end();
+    const booted = await bootHost(...files());
+    booted.process.kill('SIGTERM');
+    expect(await booted.ended).toBe(0);
+    for (const line of booted.stderr) expect(JSON.parse(line)).toHaveProperty('event');
   });
 });
 
@@ -234,16 +242,15 @@ describe(
   ),
   () => {
     const folder = scratch();
-    let host: BootedHost;
+    let host: RunningHost;
     beforeAll(async () => {
-      host = await bootHost(
+      host = await bootInProcess(
         folder.path('config.json'),
         configuration(folder, { limits: { maxRequestBodyBytes: 2048 }, protocol: { minClientVersion: '1.0' } }),
       );
     });
     afterAll(async () => {
-      host.process.kill('SIGTERM');
-      await host.ended;
+      await host.end();
       folder.remove();
     });
 
@@ -516,7 +523,7 @@ describe(
 
 test(covers('auth.rate-limit.before-scope', 'auth.rate-limit.per-key', 'auth.audit.request-logged'), async () => {
   const folder = scratch();
-  const host = await bootHost(
+  const host = await bootInProcess(
     folder.path('config.json'),
     configuration(folder, { store: 'memory:', rateLimit: { limit: 2, windowSeconds: 60 } }),
   );
@@ -537,8 +544,7 @@ test(covers('auth.rate-limit.before-scope', 'auth.rate-limit.per-key', 'auth.aud
     ['key_2', 429],
     ['key_1', 201],
   ]);
-  host.process.kill('SIGTERM');
-  expect(await host.ended).toBe(0);
+  await host.end();
   folder.remove();
 });
 

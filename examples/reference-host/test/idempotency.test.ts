@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { covers } from '@svc/tools/covers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type AcmeProcess, type CallOptions, DEV, KEY, OTHER_TENANT, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, type CallOptions, DEV, KEY, OTHER_TENANT, startAcme } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
-let host: AcmeProcess;
+let host: AcmeHost;
 beforeAll(async () => {
-  host = await startAcmeProcess({});
+  host = await startAcme({});
 });
 afterEach(() => host.clear());
 afterAll(() => host.stop());
@@ -192,11 +192,13 @@ test(`${covers('operations.idempotency.concurrent', 'operations.idempotency.once
 
 test(`${covers('operations.idempotency.survives-restart', 'operations.idempotency.take-over')} a host that is killed while it creates runs repeats no run`, async () => {
   const registered = randomUUID();
-  const first = await host.call('/v1/webhooks', keyed(registered, { body: hook() }));
   const keys = Array.from({ length: 100 }, () => randomUUID());
-  const underWay = keys.map((key) => host.call('/v1/runs', keyed(key, { body: newRun })).catch(() => undefined));
-  await Promise.race(underWay);
-  await host.crash();
+  const { first, underWay } = await host.killAfter(async () => {
+    const first = await host.call('/v1/webhooks', keyed(registered, { body: hook() }));
+    const underWay = keys.map((key) => host.call('/v1/runs', keyed(key, { body: newRun })).catch(() => undefined));
+    await Promise.race(underWay);
+    return { first, underWay };
+  });
   const acknowledged = await Promise.all(underWay);
 
   const again = await Promise.all(keys.map((key) => host.call('/v1/runs', keyed(key, { body: newRun }))));
@@ -248,7 +250,7 @@ describe(covers('operations.idempotency.survives-restart', 'operations.idempoten
     const keys = runs.map(() => randomUUID());
     const ask = (runId: string, index: number) =>
       host.call(at(runId, suffix), { ...keyed(keys[index] ?? '', { body }), major });
-    const acknowledged = await killedOver(runs.map((runId, index) => ask(runId, index).catch(() => undefined)));
+    const acknowledged = await killedOver(() => runs.map((runId, index) => ask(runId, index).catch(() => undefined)));
 
     const again = await Promise.all(runs.map(ask));
     expect(new Set(again.map((answer) => answer.status))).toEqual(new Set([status]));
@@ -267,10 +269,7 @@ describe(covers('operations.idempotency.survives-restart', 'operations.idempoten
     const keys = batches.map(() => randomUUID());
     const ask = (runIds: string[], index: number) =>
       host.call('/runs:bulk-cancel', { ...keyed(keys[index] ?? '', { body: { runIds } }), major });
-    await killedOver(
-      batches.map((runIds, index) => ask(runIds, index).catch(() => undefined)),
-      5,
-    );
+    await killedOver(() => batches.map((runIds, index) => ask(runIds, index).catch(() => undefined)), 5);
 
     const again = await Promise.all(batches.map(ask));
     for (const { status, body } of again) {
@@ -283,12 +282,15 @@ describe(covers('operations.idempotency.survives-restart', 'operations.idempoten
   });
 
   /** Kills the host at the first of these answers, or after `afterMs`, and resolves with the answers that arrived. */
-  async function killedOver<T>(underWay: readonly Promise<T>[], afterMs?: number): Promise<readonly T[]> {
-    const patience = new Promise<void>((resolve) => {
-      if (afterMs !== undefined) setTimeout(resolve, afterMs);
+  async function killedOver<T>(send: () => readonly Promise<T>[], afterMs?: number): Promise<readonly T[]> {
+    const { underWay } = await host.killAfter(async () => {
+      const underWay = send();
+      const patience = new Promise<void>((resolve) => {
+        if (afterMs !== undefined) setTimeout(resolve, afterMs);
+      });
+      await Promise.race([...underWay, patience]);
+      return { underWay };
     });
-    await Promise.race([...underWay, patience]);
-    await host.crash();
     return await Promise.all(underWay);
   }
 });

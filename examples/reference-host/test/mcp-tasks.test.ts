@@ -9,17 +9,17 @@ import {
   type ToolExecution,
 } from '@modelcontextprotocol/ext-tasks/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeProcess, DEV, KEY, OTHER_TENANT, READER, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, DEV, KEY, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
 
 const REVISION = '2026-07-28';
 const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 const CAPABILITIES = { elicitation: { form: {} }, ...TASKS };
 
-let host: AcmeProcess;
+let host: AcmeHost;
 const open: { close(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  host = await startAcmeProcess({}, { mounts: { mcp: true }, retention: { runDays: 30 } });
+  host = await startAcme({}, { mounts: { mcp: true }, retention: { runDays: 30 } });
 });
 afterEach(async () => {
   for (const each of open.splice(0)) await each.close();
@@ -159,9 +159,10 @@ describe('a task', () => {
   });
 
   test('survives the kill of its host, and so does its question', async () => {
-    const { taskId } = await start('approval', { title: 'Ship it?' });
-    const before = await taskOnce(taskId, 'input_required');
-    await host.crash();
+    const { taskId, before } = await host.killAfter(async () => {
+      const { taskId } = await start('approval', { title: 'Ship it?' });
+      return { taskId, before: await taskOnce(taskId, 'input_required') };
+    });
     const after = await taskOnce(taskId, 'input_required');
     expect(after.inputRequests).toEqual(before.inputRequests);
     const [id = ''] = Object.keys(after.inputRequests);

@@ -1,13 +1,13 @@
 import { covers } from '@svc/tools/covers';
 import { validator } from '@svc/tools/json-schema';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type AcmeProcess, DEV, OTHER_TENANT, READER, startAcmeProcess, WIDE } from './acme-host.ts';
+import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme, WIDE } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
-let host: AcmeProcess;
+let host: AcmeHost;
 let path: string;
 beforeAll(async () => {
-  host = await startAcmeProcess({ durable: true });
+  host = await startAcme({ durable: true });
 });
 beforeEach(async () => {
   const body = { url: host.receiver.url, events: ['run.completed'], tenantId: 'acme-prod' };
@@ -52,16 +52,17 @@ describe(covers('webhooks.event-types.catalogue'), () => {
 
 describe(covers('webhooks.owned-subscriptions.edited'), () => {
   test('an edit of the event types takes effect with the next event, and survives a restart', async () => {
-    const edited = await edit({ events: ['run.failed', 'example.subscription.failed'], description: 'of the night' });
-    expect(edited).toMatchObject({
-      status: 200,
-      body: { events: ['run.failed', 'example.subscription.failed'], description: 'of the night', state: 'active' },
+    await host.killAfter(async () => {
+      const edited = await edit({ events: ['run.failed', 'example.subscription.failed'], description: 'of the night' });
+      expect(edited).toMatchObject({
+        status: 200,
+        body: { events: ['run.failed', 'example.subscription.failed'], description: 'of the night', state: 'active' },
+      });
+      await run('echo');
+      await run('fail');
+      await eventually(() => host.receiver.deliveries.length === 1);
+      expect(host.receiver.deliveries[0]?.event.type).toBe('run.failed');
     });
-    await run('echo');
-    await run('fail');
-    await eventually(() => host.receiver.deliveries.length === 1);
-    expect(host.receiver.deliveries[0]?.event.type).toBe('run.failed');
-    await host.crash();
     expect((await host.call(path)).body).toMatchObject({ description: 'of the night' });
     expect((await edit({ description: null })).body.description).toBeUndefined();
     const { runId } = (await run('fail')).body;

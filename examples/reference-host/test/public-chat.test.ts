@@ -1,13 +1,13 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeProcess, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, startAcme } from './acme-host.ts';
 
 const PATH = '/host/example/public-chat';
 const SURFACE = { tenant: 'acme', workspace: 'acme-prod', perClient: { limit: 12, windowSeconds: 3600 } };
 
-let host: AcmeProcess;
+let host: AcmeHost;
 beforeAll(async () => {
-  host = await startAcmeProcess({}, { mounts: { publicChat: SURFACE } });
+  host = await startAcme({}, { mounts: { publicChat: SURFACE } });
 });
 afterAll(() => host.stop());
 
@@ -30,10 +30,11 @@ async function begin(): Promise<string> {
 
 describe(covers('runs.anonymous.id-host-minted', 'runs.anonymous.kind-on-run'), () => {
   test('a visitor begins a session, talks, and survives a crash of the host', async () => {
-    const session = await begin();
-    const first = JSON.parse((await send(PATH, { session, body: '{"message":"hello"}' })).text);
+    const { session, first } = await host.killAfter(async () => {
+      const session = await begin();
+      return { session, first: JSON.parse((await send(PATH, { session, body: '{"message":"hello"}' })).text) };
+    });
     expect(first).toMatchObject({ status: 'completed', reply: 'hello' });
-    await host.crash();
     const again = await send(`${PATH}/${first.runId}`, { session });
     expect(JSON.parse(again.text)).toEqual(first);
     const { body: run } = await host.call(`/v1/runs/${first.runId}`);
@@ -67,7 +68,7 @@ describe(covers('runs.anonymous.id-host-minted', 'runs.anonymous.kind-on-run'), 
 });
 
 test('without its key in the configuration there is no public chat', async () => {
-  const plain = await startAcmeProcess({});
+  const plain = await startAcme({});
   try {
     const response = await fetch(`${plain.url()}${PATH}/sessions`, { method: 'POST' });
     expect(response.status).toBe(404);

@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AcmeProcess, OTHER_TENANT, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, OTHER_TENANT, startAcme } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 const DAY_MS = 86_400_000;
 const FEED = '/host/example/events/poll?timeout=1';
 const HOOKS = '/host/example/webhooks';
 
-let host: AcmeProcess;
+let host: AcmeHost;
 /** Ended 40 days ago, with an artifact. */
 let old: { readonly runId: string; readonly artifactId: string };
 /** Ended 20 days ago. */
@@ -22,7 +22,7 @@ let beforeAllRuns: string;
 let afterAllRuns: string;
 
 beforeAll(async () => {
-  host = await startAcmeProcess({ durable: true });
+  host = await startAcme({ durable: true });
   const hook = { url: `${host.receiver.url}?of=retention`, events: ['run.completed'], tenantId: 'acme-prod' };
   const registered = await host.call('/v1/webhooks', { body: hook });
   expect(registered.status).toBe(201);
@@ -40,16 +40,16 @@ beforeAll(async () => {
   fork = made.body.runId;
   afterAllRuns = await position();
   await host.reboot({});
-  await host.end('SIGTERM');
-  const database = new DatabaseSync(host.path('svc.db'), { timeout: 10_000 });
-  const age = (id: string, days: number) =>
-    database.prepare('UPDATE runs SET completed_at = completed_at - ? WHERE run_id = ?').run(days * DAY_MS, id);
-  for (const id of [old.runId, forked]) age(id, 40);
-  age(recent, 20);
-  // As it is while a person decides for weeks.
-  database.prepare("UPDATE runs SET status = 'paused', completed_at = NULL WHERE run_id = ?").run(fork);
-  database.close();
-  await host.reboot({}, { retention: { runDays: 30 } });
+  await host.reboot({}, { retention: { runDays: 30 } }, () => {
+    const database = new DatabaseSync(host.path('svc.db'), { timeout: 10_000 });
+    const age = (id: string, days: number) =>
+      database.prepare('UPDATE runs SET completed_at = completed_at - ? WHERE run_id = ?').run(days * DAY_MS, id);
+    for (const id of [old.runId, forked]) age(id, 40);
+    age(recent, 20);
+    // As it is while a person decides for weeks.
+    database.prepare("UPDATE runs SET status = 'paused', completed_at = NULL WHERE run_id = ?").run(fork);
+    database.close();
+  });
   await eventually(async () => (await host.call(`/v1/runs/${old.runId}`)).status === 404);
 });
 afterAll(() => host.stop());

@@ -1,12 +1,12 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeProcess, DEV, KEY, OTHER_TENANT, READER, startAcmeProcess, WIDE } from './acme-host.ts';
+import { type AcmeHost, DEV, KEY, OTHER_TENANT, READER, startAcme, WIDE } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 import { elapsed, MAJORS, runDriver } from './run-driver.ts';
 
-let host: AcmeProcess;
+let host: AcmeHost;
 beforeAll(async () => {
-  host = await startAcmeProcess({ durable: true });
+  host = await startAcme({ durable: true });
 });
 afterAll(() => host.stop());
 
@@ -308,10 +308,12 @@ describe(`${covers('runs.life.survives-restart')} A host that is killed`, () => 
   const { start, act, until, types } = runDriver(() => host, MAJORS[0]);
 
   test('continues a delay for the remaining time', async () => {
-    const from = Date.now();
-    const runId = await start('delay', { ms: 4000 });
-    await until(runId, 'running');
-    await host.crash();
+    const { from, runId } = await host.killAfter(async () => {
+      const from = Date.now();
+      const runId = await start('delay', { ms: 4000 });
+      await until(runId, 'running');
+      return { from, runId };
+    });
     await until(runId, 'completed');
     expect(Date.now() - from).toBeGreaterThanOrEqual(4000);
     expect(await types(runId)).toEqual(['run.started', 'node.started', 'node.completed', 'run.completed']);
@@ -319,10 +321,12 @@ describe(`${covers('runs.life.survives-restart')} A host that is killed`, () => 
 
   test('leaves a paused run paused, and ends a cancelled one', async () => {
     // Neither ends by itself before it is paused or cancelled.
-    const [paused, cancelled] = [await start('delay', LONG), await start('delay', LONG)];
-    expect((await act(paused, ':pause')).status).toBe(202);
-    expect((await act(cancelled, '/cancel')).status).toBe(200);
-    await host.crash();
+    const { paused, cancelled } = await host.killAfter(async () => {
+      const [paused, cancelled] = [await start('delay', LONG), await start('delay', LONG)];
+      expect((await act(paused, ':pause')).status).toBe(202);
+      expect((await act(cancelled, '/cancel')).status).toBe(200);
+      return { paused, cancelled };
+    });
     await until(cancelled, 'cancelled');
     expect((await types(cancelled)).filter((type) => type === 'run.cancelled')).toEqual(['run.cancelled']);
     await until(paused, 'paused');

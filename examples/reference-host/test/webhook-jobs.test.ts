@@ -1,11 +1,11 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeProcess, DEV, OTHER_TENANT, READER, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
-let host: AcmeProcess;
+let host: AcmeHost;
 beforeAll(async () => {
-  host = await startAcmeProcess({ durable: true, retryPolicy: { maxAttempts: 1, backoff: 'none' } });
+  host = await startAcme({ durable: true, retryPolicy: { maxAttempts: 1, backoff: 'none' } });
 });
 afterEach(() => host.clear());
 afterAll(() => host.stop());
@@ -66,12 +66,14 @@ describe(covers('webhooks.redrive-job.steps'), () => {
 
   test('a job is paused, survives a crash of the host, and is resumed', async () => {
     const { path } = await withDeadLetters();
-    const { body: job } = await redrive(path, { rate: 1 });
-    const move = (signal: string) => host.call(`${path}/jobs/${job.jobId}/${signal}`, { method: 'POST' });
-    const paused = await move('pause');
-    expect(paused).toMatchObject({ status: 200, body: { state: 'paused' } });
-    expect((await move('pause')).status).toBe(200);
-    await host.crash();
+    const { job, move } = await host.killAfter(async () => {
+      const { body: job } = await redrive(path, { rate: 1 });
+      const move = (signal: string) => host.call(`${path}/jobs/${job.jobId}/${signal}`, { method: 'POST' });
+      const paused = await move('pause');
+      expect(paused).toMatchObject({ status: 200, body: { state: 'paused' } });
+      expect((await move('pause')).status).toBe(200);
+      return { job, move };
+    });
     const before = (await host.call(`${path}/jobs/${job.jobId}`)).body;
     expect(before).toMatchObject({ state: 'paused', rate: 1 });
     await new Promise((resolve) => setTimeout(resolve, 1500));

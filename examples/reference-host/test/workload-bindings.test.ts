@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeProcess, type CallOptions, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, type CallOptions, startAcme } from './acme-host.ts';
 import { scratch } from './booted-host.ts';
 import { BASE, type Signer, signer } from './callers.ts';
 
@@ -28,7 +28,7 @@ const CLOUD = 'https://token.cloud.example';
 const DEPLOY = 'repo:acme/deploy';
 
 const folder = scratch();
-let host: AcmeProcess;
+let host: AcmeHost;
 let ci: Signer;
 let cloud: Signer;
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const issuer = (url: string, name: string) => ({
     ...{ scheme: 'cloud-subject', issuer: url, jwksFile: folder.path(`${name}.json`) },
   });
-  host = await startAcmeProcess(
+  host = await startAcme(
     {},
     {
       baseUrl: BASE,
@@ -148,8 +148,7 @@ describe('a workload binding', () => {
 
   test('survives the kill of the host', async () => {
     const sub = subject();
-    const { body } = await bind(OWNER, { subject: sub });
-    await host.crash();
+    const { body } = await host.killAfter(() => bind(OWNER, { subject: sub }));
     expect((await create(await tokenOf(sub))).status).toBe(403);
     expect((await as(OWNER, `workload-bindings/${body.id}`)).body).toEqual(body);
   });
