@@ -36,7 +36,7 @@ for (let n = 1; ; n += 1) {
 const STORE_WRITER = `
 import { DatabaseSync } from 'node:sqlite';
 import { writeSync } from 'node:fs';
-const { writeAheadLog } = await import('${new URL('../packages/host-kit/src/stores/sqlite/write-ahead-log.ts', import.meta.url)}');
+const { writeAheadLog } = await import(${JSON.stringify(new URL('../packages/host-kit/src/stores/sqlite/write-ahead-log.ts', import.meta.url))});
 const path = process.env.DATABASE;
 const database = new DatabaseSync(path);
 database.exec('PRAGMA journal_mode = WAL; CREATE TABLE rows (n INTEGER)');

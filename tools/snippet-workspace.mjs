@@ -18,13 +18,18 @@ export function furnished(workspace, installed) {
     writeFileSync(join(commands, name), `#!/bin/sh\n${script}\n`);
     chmodSync(join(commands, name), 0o755);
   };
-  for (const [name, file] of binariesOf(installed)) provide(name, `exec node '${file}' "$@"`);
+  for (const [name, file] of binariesOf(installed)) provide(name, `exec node ${quoted(file)} "$@"`);
   provide('npx', 'while [ "$1" = -p ]; do shift 2; done; exec "$@"');
   provide('npm', NPM);
   const path = [commands, dirname(execPath), env.PATH ?? ''].join(delimiter);
   // A page calls programs on this machine, and no proxy does.
   const direct = { no_proxy: '127.0.0.1,localhost', NO_PROXY: '127.0.0.1,localhost' };
   return { ...env, ...direct, PATH: path, SVC_INSTALLED: join(installed, 'node_modules'), NO_COLOR: '1' };
+}
+
+/** A path as one word of a shell. */
+function quoted(path) {
+  return `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** Downloads nothing. Fails for a package that the workspace does not have, so a page cannot name a wrong one. */

@@ -14,7 +14,7 @@ type Started = ChildProcessByStdio<null, Readable, null>;
 function startStandIn(program: string, options: { readonly echoMs?: number } = {}): Started {
   const root = temporaryTree({ 'program.mjs': program });
   return start(
-    `const { standIn } = await import('${script}');
+    `const { standIn } = await import(${JSON.stringify(script)});
     process.exit(await standIn(process.execPath, ['program.mjs'], ${JSON.stringify(options)}));`,
     root,
   );
@@ -78,7 +78,7 @@ describe('a program that runs in place of a process', () => {
 
   test('gets SIGTERM when npm has ended', async () => {
     const root = temporaryTree({ 'program.mjs': LISTENER });
-    const code = `const { standIn } = await import('${script}'); await standIn(process.execPath, ['program.mjs']);`;
+    const code = `const { standIn } = await import(${JSON.stringify(script)}); await standIn(process.execPath, ['program.mjs']);`;
     const shell = `
       const { spawn } = await import('node:child_process');
       const env = { ...process.env, npm_lifecycle_event: 'start' };
@@ -119,7 +119,7 @@ describe('a program that runs in place of a process', () => {
 test('a signal during a step of the set-up ends the step, and then the process', async () => {
   const step = "setInterval(() => {}, 1000); process.on('SIGTERM', () => process.exit(0));";
   const code = `
-    const { run } = await import('${script}');
+    const { run } = await import(${JSON.stringify(script)});
     setTimeout(() => console.log('up'), 200);
     await run(process.execPath, ['-e', ${JSON.stringify(step)}]);
     console.log('went on');`;

@@ -24,7 +24,7 @@ test('lets several processes work one after another', async () => {
   const root = temporaryTree();
   const program = `
     import { appendFileSync } from 'node:fs';
-    import { withLock } from '${script}';
+    import { withLock } from ${JSON.stringify(script)};
     await withLock('lock', async () => {
       appendFileSync('log', 'begin ');
       await new Promise((resolve) => setTimeout(resolve, 50));
