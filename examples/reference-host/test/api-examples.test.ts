@@ -5,8 +5,9 @@ import { asDescribed } from '@svc/tools/as-described';
 import { freePort } from '@svc/tools/free-port';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { developmentConfig } from '../src/development-config.ts';
-import { type BootedHost, bootHost, HANG_MS, scratch } from './booted-host.ts';
+import { HANG_MS, type RunningHost, scratch } from './booted-host.ts';
 import { bearer } from './callers.ts';
+import { bootInProcess } from './host-in-process.ts';
 
 const DOCUMENT = readFileSync(fileURLToPath(new URL('../../../docs/api.md', import.meta.url)), 'utf8');
 
@@ -45,7 +46,7 @@ const send = asDescribed(fetch);
 
 describe('the examples of docs/api.md, on the host of npm start', () => {
   const folder = scratch();
-  let host: BootedHost;
+  let host: RunningHost;
   let answered: string[];
   let output: string;
   const { script, expected } = scriptOf(DOCUMENT);
@@ -53,7 +54,7 @@ describe('the examples of docs/api.md, on the host of npm start', () => {
   beforeAll(async () => {
     const receiverPort = await freePort();
     const store = { store: `sqlite:${folder.path('svc.db')}` };
-    host = await bootHost(
+    host = await bootInProcess(
       folder.path('config.json'),
       developmentConfig({ key: KEY, hostPort: 0, receiverPorts: [receiverPort], store }),
     );
@@ -69,8 +70,7 @@ describe('the examples of docs/api.md, on the host of npm start', () => {
     answered = readFileSync(folder.path('notes'), 'utf8').trim().split('\n');
   });
   afterAll(async () => {
-    host?.process.kill('SIGKILL');
-    await host?.ended;
+    await host?.end();
     folder.remove();
   });
 

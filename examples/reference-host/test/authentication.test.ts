@@ -621,7 +621,7 @@ describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'aut
     await host?.end();
     expect(url).toBeTruthy();
     const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
-    host = await bootHost(folder.path('config.json'), config);
+    host = await bootInProcess(folder.path('config.json'), config);
     const { body } = await verifyAudit();
     expect(body).toMatchObject({ chainValid: true });
     const targets = rows().map(({ target }) => target);

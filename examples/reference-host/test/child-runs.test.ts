@@ -1,12 +1,12 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AcmeProcess, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, startAcme } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 import { MAJORS, runDriver } from './run-driver.ts';
 
-let host: AcmeProcess;
+let host: AcmeHost;
 beforeAll(async () => {
-  host = await startAcmeProcess({});
+  host = await startAcme({});
 });
 afterAll(() => host.stop());
 
@@ -20,13 +20,14 @@ async function childrenOf(runId: string) {
 }
 
 test('a run and its child go on after kill -9, and the child is started once', async () => {
-  const runId = await driver.start('trip', { nights: 3, searchMs: 3000 });
-  await driver.until(runId, 'waiting-external');
-  await eventually(async () =>
-    (await childrenOf(runId)).some(({ status }: { status: string }) => status === 'running'),
-  );
-  expect(await host.end('SIGKILL')).toBe('SIGKILL');
-  await host.reboot({});
+  const runId = await host.killAfter(async () => {
+    const runId = await driver.start('trip', { nights: 3, searchMs: 3000 });
+    await driver.until(runId, 'waiting-external');
+    await eventually(async () =>
+      (await childrenOf(runId)).some(({ status }: { status: string }) => status === 'running'),
+    );
+    return runId;
+  });
 
   await driver.until(runId, 'completed', 'failed');
   const log = await driver.log(runId);

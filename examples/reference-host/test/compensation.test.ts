@@ -1,12 +1,12 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AcmeProcess, OTHER_TENANT, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, OTHER_TENANT, startAcme } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 import { MAJORS, runDriver } from './run-driver.ts';
 
-let host: AcmeProcess;
+let host: AcmeHost;
 beforeAll(async () => {
-  host = await startAcmeProcess({});
+  host = await startAcme({});
 });
 afterAll(() => host.stop());
 
@@ -23,11 +23,12 @@ async function cancelled(runId: string) {
 
 test(`a failed run undoes its steps in reverse, also across kill -9 in the middle: ${covers('operations.compensation.read', 'operations.compensation.reverse')}`, async () => {
   // The attempts to cancel the flight take six seconds together, in which the host is killed.
-  const runId = await driver.start('trip', { nights: 2, isFull: true, failingRefunds: 4 });
-  await eventually(async () => (await driver.types(runId)).includes('node.retried'));
-  expect(await driver.read(runId)).toMatchObject({ status: 'running', compensationStatus: 'running' });
-  expect(await host.end('SIGKILL')).toBe('SIGKILL');
-  await host.reboot({});
+  const runId = await host.killAfter(async () => {
+    const runId = await driver.start('trip', { nights: 2, isFull: true, failingRefunds: 4 });
+    await eventually(async () => (await driver.types(runId)).includes('node.retried'));
+    expect(await driver.read(runId)).toMatchObject({ status: 'running', compensationStatus: 'running' });
+    return runId;
+  });
 
   const run = await driver.until(runId, 'failed', 'completed');
   expect(run).toMatchObject({ error: { code: 'sample.hotel_full' }, compensationStatus: 'completed' });

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { covers } from '@svc/tools/covers';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type AcmeHost, type AcmeProcess, READER, startAcme, startAcmeProcess } from './acme-host.ts';
+import { type AcmeHost, READER, startAcme } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 let host: AcmeHost;
@@ -128,24 +128,23 @@ describe('a circuit', () => {
  * Lets days pass for the dead letters, while the host is down. A dead letter that lives for seconds could be gone before a busy machine
  * looks.
  */
-async function aged(process: AcmeProcess, days: number): Promise<void> {
-  await process.end('SIGTERM');
-  const database = new DatabaseSync(process.path('svc.db'));
-  database.prepare(`UPDATE deliveries SET due_at = due_at - ? WHERE state = 'dead'`).run(days * 86_400_000);
-  database.close();
-  await process.reboot({});
+async function aged(days: number): Promise<void> {
+  await host.reboot({}, {}, () => {
+    const database = new DatabaseSync(host.path('svc.db'));
+    database.prepare(`UPDATE deliveries SET due_at = due_at - ? WHERE state = 'dead'`).run(days * 86_400_000);
+    database.close();
+  });
 }
 
 test(covers('webhooks.dead-letters.retention'), async () => {
-  const process = await startAcmeProcess({ durable: true, retryPolicy: { maxAttempts: 1, backoff: 'none' } });
-  host = process;
+  host = await startAcme({ durable: true, retryPolicy: { maxAttempts: 1, backoff: 'none' } });
   host.receiver.answer = 500;
   const webhookId = await subscribe();
   await run();
   await eventually(async () => (await letters(webhookId)).length === 1);
-  await aged(process, 29);
+  await aged(29);
   expect(await letters(webhookId)).toHaveLength(1);
-  await aged(process, 1);
+  await aged(1);
   await eventually(async () => (await letters(webhookId)).length === 0);
 });
 

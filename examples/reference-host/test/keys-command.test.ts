@@ -4,7 +4,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { hashApiKey } from '@svc/auth/api-key';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, scratch } from './booted-host.ts';
+import { type RunningHost, scratch } from './booted-host.ts';
+import { bootInProcess } from './host-in-process.ts';
 
 const ADMIN = 'operator_brought_key_that_manages_the_keys_';
 const COMMAND = fileURLToPath(new URL('../../../packages/host-kit/dist/keys-cli/main.js', import.meta.url));
@@ -24,12 +25,12 @@ const config = {
     },
   ],
 };
-let host: BootedHost;
+let host: RunningHost;
 beforeAll(async () => {
-  host = await bootHost(folder.path('config.json'), config);
+  host = await bootInProcess(folder.path('config.json'), config);
 });
-afterAll(() => {
-  host.process.kill('SIGKILL');
+afterAll(async () => {
+  await host.end();
   folder.remove();
 });
 
@@ -127,8 +128,7 @@ describe('svc-keys', () => {
     const busy = await svcKeys(['list', ...store]);
     expect([busy.code, busy.stderr]).toEqual([3, expect.stringContaining('pass --url')]);
 
-    host.process.kill('SIGTERM');
-    await host.ended;
+    await host.end();
     const foreign = randomBytes(24).toString('base64url');
     const records = [{ id: 'old-1', hash: hashApiKey(foreign), principal: 'p_old', scopes: ['runs:read'] }];
     writeFileSync(folder.path('old.json'), JSON.stringify(records));
@@ -142,7 +142,7 @@ describe('svc-keys', () => {
     expect(made.code).toBe(0);
     expect((await svcKeys(['revoke', 'admin', ...store])).code).toBe(0);
 
-    host = await bootHost(folder.path('config.json'), config);
+    host = await bootInProcess(folder.path('config.json'), config);
     expect([await isAccepted(foreign), await isAccepted(made.stdout), await isAccepted(ADMIN)]).toEqual([
       true,
       true,

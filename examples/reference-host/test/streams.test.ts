@@ -1,15 +1,11 @@
 import { get } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { covers } from '@svc/tools/covers';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type AcmeProcess, KEY, startAcmeProcess } from './acme-host.ts';
+import { afterEach, expect, test } from 'vitest';
+import { type AcmeHost, type AcmeProcess, KEY, startAcme, startAcmeProcess } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
-let host: AcmeProcess;
-
-beforeEach(async () => {
-  host = await startAcmeProcess({});
-});
+let host: AcmeHost | AcmeProcess;
 afterEach(() => host.stop());
 
 /** Opens a stream, and collects the ids of its events. `ended` says whether the stream ended or was cut off. */
@@ -55,14 +51,17 @@ async function delayed(ms: number): Promise<string> {
 }
 
 test(`${covers('events.stream.resume')} shows each event once across a kill -9 of the host`, async () => {
-  const created = await host.call('/v1/runs', { body: { workflowId: 'approval' } });
-  const { runId, eventsUrl: events } = created.body;
-  const first = read(`${events}?streamMode=debug`);
-  await eventually(async () => (await host.call(`/v1/runs/${runId}`)).body.status === 'waiting-approval');
-  await eventually(() => first.ids.length >= 2);
-  await host.end('SIGKILL');
+  const acme = await startAcme({});
+  host = acme;
+  const { runId, events, first } = await acme.killAfter(async () => {
+    const created = await host.call('/v1/runs', { body: { workflowId: 'approval' } });
+    const { runId, eventsUrl: events } = created.body;
+    const first = read(`${events}?streamMode=debug`);
+    await eventually(async () => (await host.call(`/v1/runs/${runId}`)).body.status === 'waiting-approval');
+    await eventually(() => first.ids.length >= 2);
+    return { runId, events, first };
+  });
   expect(await first.ended).toBe('cut');
-  await host.reboot({});
   const second = read(`${events}?streamMode=debug`, first.ids.at(-1));
   await host.call(`/v1/runs/${runId}/interrupts/approval`, { body: { resumeValue: { action: 'accept' } } });
   expect(await second.ended).toBe('ended');
@@ -77,6 +76,7 @@ test.each([
 ])(
   `${covers('events.stream.ended')} answers 204 to a reader that has the last event, major %s`,
   async (major, runs) => {
+    host = await startAcme({});
     const created = await host.call(runs, { major, body: { workflowId: 'echo', inputs: {} } });
     const events = `${runs}/${encodeURIComponent(created.body.runId)}/events`;
     const log = await host.call(`${events}/poll?timeout=20`, { major });
@@ -108,6 +108,7 @@ test.each([
 );
 
 test('answers 200 to a reader that has every event of a run that goes on', async () => {
+  host = await startAcme({});
   const events = await delayed(60_000);
   const headers = { authorization: `Bearer ${KEY}`, 'last-event-id': '1000' };
   const response = await fetch(host.url() + events, { headers });
@@ -116,7 +117,7 @@ test('answers 200 to a reader that has every event of a run that goes on', async
 });
 
 test('answers 429 to a reader beyond streams.places of the configuration', async () => {
-  await host.reboot({}, { streams: { places: { perRun: 1 } } });
+  host = await startAcme({}, { streams: { places: { perRun: 1 } } });
   const events = await delayed(60_000);
   const first = read(events);
   await eventually(() => first.ids.length > 0);
@@ -124,6 +125,8 @@ test('answers 429 to a reader beyond streams.places of the configuration', async
 });
 
 test('ends streams and answers polls when the host stops', async () => {
+  const stopped = await startAcmeProcess({});
+  host = stopped;
   const events = await delayed(60_000);
   const polls = Array.from({ length: 10 }, () => poll(`${events}/poll?lastSequence=1&timeout=60`));
   // A host accepts connections in their order, so the polls have arrived before the streams that are opened after them.
@@ -131,7 +134,7 @@ test('ends streams and answers polls when the host stops', async () => {
   const streams = Array.from({ length: 10 }, () => read(events));
   await eventually(() => streams.every(({ ids }) => ids.length === 1));
   // Exit code 0: the stop ended within its limit. A connection that the host had to cut would not end with an answer.
-  expect(await host.end('SIGTERM')).toBe(0);
+  expect(await stopped.end('SIGTERM')).toBe(0);
   for (const { ended } of streams) expect(await ended).toBe('ended');
   for (const { status, body } of await Promise.all(polls.map(({ answered }) => answered))) {
     expect([status, body.events, body.isComplete]).toEqual([200, [], false]);

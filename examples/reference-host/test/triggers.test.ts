@@ -3,7 +3,7 @@ import { covers } from '@svc/tools/covers';
 import { signDelivery } from '@svc/webhook-verify';
 import { signStandard } from '@svc/webhook-verify/standard-webhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeProcess, KEY, OTHER_TENANT, startAcmeProcess, WIDE } from './acme-host.ts';
+import { type AcmeHost, KEY, OTHER_TENANT, startAcme, WIDE } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 const HOOK_KEY = 'operator_brought_key_of_a_registrar_that_ends';
@@ -11,10 +11,10 @@ const ADMIN = 'operator_brought_key_that_manages_the_others_';
 const METERED = 'operator_brought_key_with_a_quota_of_requests';
 const SECRET = 'a secret of the sender';
 
-let host: AcmeProcess;
+let host: AcmeHost;
 beforeAll(async () => {
   const own = { tenant: 'acme', workspaces: ['acme-prod'] };
-  host = await startAcmeProcess(
+  host = await startAcme(
     {},
     {
       triggers: { maxBodyBytes: 4096, perTrigger: { limit: 400 }, perClient: { limit: 10_000 } },
@@ -88,7 +88,7 @@ function send(url: string, message: unknown, secret = SECRET) {
 
 let orders = 0;
 const message = () => ({ order: `order-${orders++}` });
-const operator = (triggerId: string, suffix = '', options: Parameters<AcmeProcess['call']>[1] = {}) =>
+const operator = (triggerId: string, suffix = '', options: Parameters<AcmeHost['call']>[1] = {}) =>
   host.call(`/host/example/triggers/${triggerId}${suffix}`, { major: '2', ...options });
 
 async function runIdsOf(triggerId: string): Promise<string[]> {
@@ -311,9 +311,11 @@ describe(covers('triggers.message.durable', 'triggers.message.dedup'), () => {
       acknowledged.set(each.order, body.runId);
     };
     for (let kill = 0; kill < 2; kill++) {
-      const sending = Promise.allSettled(all.map(deliver));
-      await eventually(() => acknowledged.size > kill * 20);
-      await host.crash();
+      const { sending } = await host.killAfter(async () => {
+        const sending = Promise.allSettled(all.map(deliver));
+        await eventually(() => acknowledged.size > kill * 20);
+        return { sending };
+      });
       await sending;
     }
     for (const each of [...all, ...all].reverse()) {
