@@ -4,8 +4,8 @@ import type { EngineRefusal, WorkflowEngine } from '../ports/engine.ts';
 /**
  * Asks an engine whether it refuses a run.
  *
- * @throws {TypeError} for an answer that is neither a refusal nor undefined, such as the promise of an async function: nobody
- *   awaits it, so a refusal in it would be lost
+ * @throws {TypeError} for an answer that is neither a refusal nor undefined. The promise of an async function is one: the
+ *   caller does not await it, so a refusal in it would be lost
  */
 export function engineRefusal(
   engine: Pick<WorkflowEngine, 'refuse'>,
