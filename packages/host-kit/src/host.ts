@@ -111,7 +111,7 @@ export function createHost(options: HostOptions): Host {
     onOutcome: callers.onOutcome,
     runServices: { store, clock, events, executor, recordAudit, standingOf: services.standingOf },
     readers: readerLimiter(streams.readerLimits, clock),
-    tokens: interruptTokens([options.secretKey, ...formerSecretKeys]),
+    tokens: interruptTokens([services.secretKey, ...formerSecretKeys]),
     health: health({
       phase: () => life.phase(),
       // The store of the options: a health check must not count as a measured transaction.

@@ -62,6 +62,7 @@ export { type Clock, systemClock } from './ports/clock.ts';
 export type { AiOptions, ConfigurableSection, RunConfigurable } from './ports/configurable.ts';
 export {
   type EngineEvent,
+  type EngineFunction,
   type EngineRefusal,
   type Execution,
   type LeaveReason,
@@ -69,6 +70,7 @@ export {
   type ReplayedNode,
   RunLeft,
   type RunOutcome,
+  type VersionedEngine,
   type WorkflowEngine,
 } from './ports/engine.ts';
 export type { RunEvent } from './ports/events.ts';

@@ -22,7 +22,7 @@ import type { TriggerOptions } from './options/trigger-options.ts';
 import type { WebhookSettings } from './options/webhook-options.ts';
 import type { ApproverDirectory } from './ports/approvers.ts';
 import type { Clock } from './ports/clock.ts';
-import type { WorkflowEngine } from './ports/engine.ts';
+import type { EngineFunction, WorkflowEngine } from './ports/engine.ts';
 import type { Log } from './ports/log.ts';
 import type { Random } from './ports/random.ts';
 import type { Store } from './ports/store.ts';
@@ -36,10 +36,9 @@ import type { WorkspaceFileLimits } from './workspace/files.ts';
  * @example
  * const options: HostOptions = {
  *   store: sqliteStore('svc.db'),
- *   authenticate: [apiKeyLane({ keys: memoryKeyStore(records), now: Date.now })],
- *   engine,
- *   secretKey: readFileSync('secret.key'),
- *   hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace === 'acme-prod',
+ *   authenticate: [apiKeys({ [key]: { tenant: 'acme', scopes: ['runs:*'] } })],
+ *   engine: async ({ inputs }) => ({ greeting: `Hello, ${inputs.name}` }),
+ *   secretKey: secretKeyFile('svc.db-secret-key'),
  * };
  */
 export interface HostOptions {
@@ -79,8 +78,8 @@ export interface HostOptions {
   readonly org?: string;
   /** The public origin of the host, e.g. `https://svc.example.com`. Required of a host that accepts tokens. */
   readonly baseUrl?: string;
-  /** Executes the workflows. */
-  readonly engine: WorkflowEngine;
+  /** Executes the workflows: an engine, or a function that executes every run and resolves with its outputs. */
+  readonly engine: WorkflowEngine | EngineFunction;
   /**
    * Whether the host has one tenant. Its runs, their `run.started` and deliveries of major 2 then name no owner.
    * Records and ids of major 2 stay bound to the tenant of their credential. Default: false.
@@ -88,19 +87,23 @@ export interface HostOptions {
    * @see Interface: Run owner (identity triple)
    */
   readonly singleTenant?: boolean;
-  /** 32 random bytes. Encrypts webhook secrets, tenants' secrets and stored replies (AES-256-GCM). */
-  readonly secretKey: Uint8Array;
+  /**
+   * 32 random bytes: as bytes, or as text of 64 hexadecimal digits or of base64. Encrypts webhook secrets, tenants' secrets and
+   * stored replies (AES-256-GCM).
+   */
+  readonly secretKey: Uint8Array | string;
   /**
    * Former values of `secretKey`. Records that they sealed are opened, and sealed anew with `secretKey` after the
    * start. The log record `secrets.resealed` tells when no record needs them any more. Hosts that share a store get the
    * next key here, before the first of them uses it as `secretKey`. Default: none.
    */
-  readonly formerSecretKeys?: readonly Uint8Array[];
+  readonly formerSecretKeys?: readonly (Uint8Array | string)[];
   /**
    * Returns whether a tenant has a workspace of that name. Requests for another workspace are refused. Any answer but `true`
-   * is no; one that is no boolean, such as a promise, is logged as `workspace.misjudged`.
+   * is no; one that is no boolean, such as a promise, is logged as `workspace.misjudged`. Default: every workspace that the
+   * credential of the caller reaches.
    */
-  readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
+  readonly hasWorkspace?: (tenant: string, workspace: string) => boolean;
   /** The URLs that subscriptions may point at. Default: public addresses over https. */
   readonly egress?: EgressPolicy;
   /**

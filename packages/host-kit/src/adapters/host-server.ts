@@ -66,7 +66,7 @@ export function hostServer(
   return server;
 }
 
-const SERVER_OPTIONS = {
+export const SERVER_OPTIONS = {
   maxConnections: true,
   headersTimeoutMs: true,
   requestTimeoutMs: true,

@@ -68,7 +68,7 @@ export function orderlyStop(
   }
 }
 
-const STOP_OPTIONS = { drainMs: true, graceMs: true } as const satisfies OptionNames<OrderlyStopOptions>;
+export const STOP_OPTIONS = { drainMs: true, graceMs: true } as const satisfies OptionNames<OrderlyStopOptions>;
 
 /** The default of `graceMs`. Twice this time is less than the ten seconds that supervisors wait. */
 const GRACE_MS = 4500;

@@ -4,7 +4,7 @@ import { ask } from '../interrupts/ask.ts';
 import { childQuestion } from '../interrupts/child-question.ts';
 import { isJsonObject } from '../json.ts';
 import { type ChildOutcome, ChildRefused, type ChildRequest, MOST_RUN_DEPTH } from '../ports/child-runs.ts';
-import type { Execution, WorkflowEngine } from '../ports/engine.ts';
+import type { Execution, VersionedEngine, WorkflowEngine } from '../ports/engine.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { isTerminal, type Run } from '../ports/runs.ts';
 import { childRun, depthBelow } from '../runs/child-run.ts';
@@ -16,7 +16,7 @@ import type { Redactor } from './redactor.ts';
 import type { RunFamilies } from './run-families.ts';
 
 export interface ChildRunsParts extends Pick<HostPorts, 'store' | 'clock' | 'random'> {
-  readonly engine: Pick<WorkflowEngine, 'version' | 'refuse' | 'interrupts' | 'compensation'>;
+  readonly engine: Pick<VersionedEngine, 'version' | 'accepts' | 'interrupts' | 'compensation'>;
   readonly driven: DrivenRun;
   readonly redactor: Redactor;
   readonly recordAudit: RecordAudit;
@@ -76,7 +76,7 @@ async function start(parts: ChildRunsParts, request: ChildRequest): Promise<Run>
 function refusalOf(
   parent: Run,
   { workflowId, inputs }: ChildRequest,
-  engine: Pick<WorkflowEngine, 'refuse'>,
+  engine: Pick<WorkflowEngine, 'accepts'>,
 ): ChildRefused | undefined {
   if (depthBelow(parent) > MOST_RUN_DEPTH) {
     const message = `A run has at most ${MOST_RUN_DEPTH} runs above it. Do the work of this child in a step.`;

@@ -5,7 +5,7 @@ import { ask } from '../interrupts/ask.ts';
 import { checkedRequest } from '../interrupts/request.ts';
 import type { ApproverDirectory } from '../ports/approvers.ts';
 import type { Artifact, NewArtifact } from '../ports/artifacts.ts';
-import type { Execution, NewEvent, WorkflowEngine } from '../ports/engine.ts';
+import type { Execution, NewEvent, VersionedEngine, WorkflowEngine } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { AskedQuestion, InterruptAnswer, InterruptRequest } from '../ports/interrupts.ts';
@@ -45,8 +45,8 @@ export interface EngineExecutionParts extends Pick<HostPorts, 'store' | 'clock' 
   readonly reach: RunReach;
   readonly secrets: RunSecrets;
   readonly engine: Pick<
-    WorkflowEngine,
-    'configurable' | 'events' | 'interrupts' | 'version' | 'refuse' | 'compensation'
+    VersionedEngine,
+    'configurable' | 'events' | 'interrupts' | 'version' | 'accepts' | 'compensation'
   >;
   readonly driven: DrivenRun;
   readonly pauseAtRest: PauseAtRest;

@@ -1,5 +1,5 @@
 import { within } from '../ports/clock.ts';
-import type { NewEvent, WorkflowEngine } from '../ports/engine.ts';
+import type { NewEvent, VersionedEngine } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { describeError } from '../ports/log.ts';
@@ -40,7 +40,7 @@ export interface Executor {
 }
 
 export interface ExecutorOptions extends HostPorts {
-  readonly engine: WorkflowEngine;
+  readonly engine: VersionedEngine;
   readonly events: RunLog;
   readonly reach: RunReach;
   readonly families: RunFamilies;

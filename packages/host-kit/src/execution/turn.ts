@@ -6,7 +6,7 @@ import {
   type NewEvent,
   RunLeft,
   type RunOutcome,
-  type WorkflowEngine,
+  type VersionedEngine,
 } from '../ports/engine.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { describeError, type LogRecord } from '../ports/log.ts';
@@ -27,7 +27,7 @@ import type { RunFamilies } from './run-families.ts';
 import { RunSecrets } from './run-secrets.ts';
 
 export interface TurnOptions extends HostPorts {
-  readonly engine: WorkflowEngine;
+  readonly engine: VersionedEngine;
   readonly events: RunLog;
   readonly reach: RunReach;
   readonly families: RunFamilies;

@@ -5,7 +5,7 @@ import { describeError, type Log } from '../ports/log.ts';
  * Guards the option `hasWorkspace`: a workspace exists only for the answer `true`. A promise is truthy, so a function that
  * is async by mistake would open every workspace. Any answer that is no boolean is logged as `workspace.misjudged`.
  */
-export function knownWorkspace(hasWorkspace: HostOptions['hasWorkspace'], log: Log): HostOptions['hasWorkspace'] {
+export function knownWorkspace(hasWorkspace: HasWorkspace, log: Log): HasWorkspace {
   return (tenant, workspace) => {
     const answer: unknown = hasWorkspace(tenant, workspace);
     if (typeof answer === 'boolean') return answer;
@@ -19,6 +19,8 @@ export function knownWorkspace(hasWorkspace: HostOptions['hasWorkspace'], log: L
     return false;
   };
 }
+
+type HasWorkspace = NonNullable<HostOptions['hasWorkspace']>;
 
 /** Names the type alone: the value may be a record of a tenant. */
 function faultOf(answer: unknown): string {

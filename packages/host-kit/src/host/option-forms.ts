@@ -55,33 +55,25 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
     form: 'a list of lanes',
     // An empty one is refused by the authenticator.
     fits: (value) => Array.isArray(value) && value.every(isLane),
-    remedy: 'Pass one such as [apiKeyLane({ keys, now: Date.now })].',
+    remedy: "Pass one such as [apiKeys({ [key]: { tenant: 'acme', scopes: ['runs:*'] } })].",
   },
   engine: {
-    form: 'an object',
-    fits: (value) => typeof value === 'object' && value !== null && !('then' in value),
-    remedy: 'Pass stepsEngine({ workflows }), or an object with version, refuse and execute.',
+    form: 'a function or an object',
+    fits: (value) => typeof value === 'function' || (typeof value === 'object' && value !== null && !('then' in value)),
+    remedy: 'Pass stepsEngine({ workflows }), or async ({ inputs }) => outputs.',
   },
-  'engine.version': {
-    form: 'a whole number',
-    fits: Number.isSafeInteger,
-    remedy: 'Pass 1, and raise it when recorded runs could go on differently.',
-  },
-  'engine.refuse': functionThat('Pass one that returns undefined for each run that may be created.'),
-  'engine.execute': functionThat("Pass one that resolves with the end of the run: { status: 'completed', outputs }."),
   secretKey: {
-    form: '32 bytes',
-    // Not `instanceof`: a test runner may have a realm of its own.
-    fits: ArrayBuffer.isView,
+    form: '32 bytes, or their text',
+    fits: isKey,
     remedy: "Pass 32 random bytes that stay the same: secretKeyFile('svc.db-secret-key') of @svc/host-kit/node.",
   },
   formerSecretKeys: {
     form: 'a list of keys',
-    fits: (value) => Array.isArray(value) && value.every(ArrayBuffer.isView),
-    remedy: 'Pass the former values of secretKey, each of 32 bytes.',
+    fits: (value) => Array.isArray(value) && value.every(isKey),
+    remedy: 'Pass the former values of secretKey.',
     isOptional: true,
   },
-  hasWorkspace: functionThat("Pass one such as (tenant, workspace) => workspace === 'main'."),
+  hasWorkspace: functionThat("Pass one such as (tenant, workspace) => workspace === 'main', or leave it out.", true),
   ownScopes: {
     form: 'a list of scopes',
     fits: (value) => Array.isArray(value) && value.every(isScope),
@@ -104,6 +96,34 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
   log: functionThat('Pass one that writes a record: (record) => console.error(JSON.stringify(record)).', true),
   random: functionThat('Leave it out for the generator of the operating system.', true),
 };
+
+/** Returns the forms of the members of an engine. A function has none. */
+export function engineForms(engine: unknown): Readonly<Record<string, Demand>> {
+  return typeof engine === 'function' ? {} : ENGINE_FORMS;
+}
+
+const ENGINE_FORMS: Readonly<Record<string, Demand>> = {
+  'engine.version': {
+    form: 'a whole number',
+    fits: Number.isSafeInteger,
+    remedy: 'Leave it out for 1, and raise it when recorded runs could go on differently.',
+    isOptional: true,
+  },
+  'engine.accepts': functionThat('Pass one that returns true for each run that may be created, or leave it out.', true),
+  // Otherwise the engine would accept the runs that its author wants to be refused.
+  'engine.refuse': {
+    form: 'renamed',
+    fits: (value) => value === undefined,
+    remedy: 'Name it accepts, and return true, false, or { field, problem }.',
+    isOptional: true,
+  },
+  'engine.execute': functionThat("Pass one that resolves with the end of the run: { status: 'completed', outputs }."),
+};
+
+/** Not `instanceof`: a test runner may have a realm of its own. */
+function isKey(value: unknown): boolean {
+  return typeof value === 'string' || ArrayBuffer.isView(value);
+}
 
 function isScope(value: unknown): boolean {
   return typeof value === 'string' && isName(value);

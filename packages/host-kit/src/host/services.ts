@@ -26,12 +26,15 @@ import type { HostOptions } from '../options.ts';
 import type { StandingOf } from '../ports/approvers.ts';
 import type { CheckpointSink } from '../ports/checkpoint-sink.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
+import type { VersionedEngine } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import { type Random, systemRandom } from '../ports/random.ts';
 import type { Store } from '../ports/store.ts';
 import { type StoreClock, storeClock } from '../ports/store-clock.ts';
+import { wrapEngine } from '../ports/wrap-engine.ts';
 import { withCanonicalLogs } from '../runs/canonical-log.ts';
 import { type SecretBox, secretBox } from '../sealing/secret-box.ts';
+import { secretKeyBytes } from '../sealing/secret-key.ts';
 import { tracedLog } from '../telemetry/spans.ts';
 import { type Telemetry, telemetry } from '../telemetry/telemetry.ts';
 import { VERSION } from '../version.ts';
@@ -42,7 +45,7 @@ import { captureRules } from './capture-rules.ts';
 import { type FloodGuard, floodGuard } from './flood-guard.ts';
 import { knownWorkspace } from './known-workspace.ts';
 import { type Mirror, mirrorOf } from './mirror.ts';
-import { authenticationForms, HOST_OPTION_FORMS } from './option-forms.ts';
+import { authenticationForms, engineForms, HOST_OPTION_FORMS } from './option-forms.ts';
 import { HOST_OPTION_NAMES } from './option-names.ts';
 import { type Retention, retentionOf } from './retention.ts';
 import { standardErrorLog } from './standard-error-log.ts';
@@ -51,7 +54,17 @@ import { standardErrorLog } from './standard-error-log.ts';
 export interface Services
   extends Omit<
     HostOptions,
-    'workspaceFiles' | 'triggers' | 'portal' | 'audit' | 'telemetry' | 'debugBundles' | 'retention'
+    | 'engine'
+    | 'secretKey'
+    | 'formerSecretKeys'
+    | 'hasWorkspace'
+    | 'workspaceFiles'
+    | 'triggers'
+    | 'portal'
+    | 'audit'
+    | 'telemetry'
+    | 'debugBundles'
+    | 'retention'
   > {
   readonly clock: Clock;
   /** Due times and leases go by it. */
@@ -63,7 +76,10 @@ export interface Services
   readonly observe: Telemetry;
   /** The store of the options. Its transactions are measured. */
   readonly store: Store;
+  readonly engine: VersionedEngine;
+  readonly hasWorkspace: NonNullable<HostOptions['hasWorkspace']>;
   readonly secrets: SecretBox;
+  readonly secretKey: Uint8Array;
   readonly formerSecretKeys: readonly Uint8Array[];
   readonly served: Served;
   readonly org: string;
@@ -125,8 +141,13 @@ export interface BundleKeys {
 export function servicesOf(options: HostOptions): Services {
   requireKnown('createHost', options, HOST_OPTION_NAMES);
   requireForms('createHost', options, HOST_OPTION_FORMS);
+  requireForms('createHost', options, engineForms(options.engine));
   requireForms('createHost', options, authenticationForms(options.authentication));
-  const { random = systemRandom, formerSecretKeys = [], idempotencyRetentionHours = 24 } = options;
+  const { random = systemRandom, idempotencyRetentionHours = 24 } = options;
+  const secretKey = secretKeyBytes('secretKey', options.secretKey);
+  const formerSecretKeys = (options.formerSecretKeys ?? []).map((former, index) =>
+    secretKeyBytes(`formerSecretKeys[${index}]`, former),
+  );
   const clock = checkedClock(options.clock);
   const guard = options.log === undefined ? standardErrorLog(clock) : floodGuard(options.log, clock);
   const log = tracedLog(guard.log);
@@ -145,8 +166,10 @@ export function servicesOf(options: HostOptions): Services {
     floodGuard: guard,
     observe,
     store,
-    hasWorkspace: knownWorkspace(options.hasWorkspace, log),
-    secrets: secretBox(options.secretKey, random, formerSecretKeys),
+    engine: wrapEngine(options.engine),
+    hasWorkspace: knownWorkspace(options.hasWorkspace ?? everyWorkspace, log),
+    secrets: secretBox(secretKey, random, formerSecretKeys),
+    secretKey,
     formerSecretKeys,
     served,
     org: checkVendorOrg(options.org ?? 'example'),
@@ -172,6 +195,11 @@ export function servicesOf(options: HostOptions): Services {
     standingOf: options.approvers && standingLookup(options.approvers, { clock, log }),
     runFetch: options.fetch ?? guardedFetch({ policy: egress, ...fetchLimits(options) }),
   };
+}
+
+/** A credential names its workspaces, and the host has been told of no others. */
+function everyWorkspace(): boolean {
+  return true;
 }
 
 /** @throws {TypeError} for a clock without one of its functions: it may be written in JavaScript */

@@ -11,13 +11,23 @@ import type { RunFiles } from './run-files.ts';
 import type { ForkMode, Run, RunFailure } from './runs.ts';
 
 /**
+ * The shortest engine: a function that executes every run, whatever its workflow. It resolves with the outputs of the run.
+ * A rejection fails the run with `internal_error`, and is logged; callers never see its message.
+ *
+ * Write a {@link WorkflowEngine} to judge runs before they are created, and to choose the error that callers see.
+ *
+ * @example
+ * const engine: EngineFunction = async ({ inputs }) => ({ greeting: `Hello, ${inputs.name}` });
+ */
+export type EngineFunction = (run: Run, execution: Execution) => Promise<JsonObject>;
+
+/**
  * The workflow engine behind a host: the one port that every implementer writes. The kit owns the log and the record of
  * a run, decides when a run is driven, and records its end. The engine executes the steps of a workflow.
  *
  * @example
  * const engine: WorkflowEngine = {
- *   version: 1,
- *   refuse: (workflowId) => (workflowId === 'greet' ? undefined : { field: 'workflowId', problem: 'must be greet' }),
+ *   accepts: (workflowId) => workflowId === 'greet',
  *   async execute(run, { append }) {
  *     await append({ type: 'log.appended', payload: { level: 'info', message: 'hello' } });
  *     return { status: 'completed', outputs: { greeting: `Hello, ${run.inputs.name}` } };
@@ -25,8 +35,11 @@ import type { ForkMode, Run, RunFailure } from './runs.ts';
  * };
  */
 export interface WorkflowEngine {
-  /** The version of the engine, a whole number. It is written to every run and every event. */
-  readonly version: number;
+  /**
+   * The version of the engine, a whole number. It is written to every run and every event. Raise it when recorded runs could
+   * go on differently. Default: 1.
+   */
+  readonly version?: number;
   /** Further versions that a caller with a test key may force for a run. Default: none. */
   readonly otherVersions?: readonly number[];
   /** The modes in which the engine can fork a run. Default: none, and the host does not serve the operation. */
@@ -62,16 +75,17 @@ export interface WorkflowEngine {
    */
   readonly events?: readonly string[];
   /**
-   * Judges a run before it is created.
+   * Judges a run before it is created. Default: every run is accepted.
    *
-   * @returns the refusal that the caller gets with status 400, or undefined when the run can be created
+   * @returns true when the run can be created. False, which refuses the `workflowId`, or a refusal: the caller gets status
+   *   400. Any other answer, such as a promise, is an error of the host, and the run is not created
    * @example
-   * refuse(workflowId, inputs) {
-   *   if (workflowId !== 'delay') return { field: 'workflowId', problem: 'must be delay' };
-   *   return typeof inputs.ms === 'number' ? undefined : { field: 'inputs.ms', problem: 'must be a number' };
+   * accepts(workflowId, inputs) {
+   *   if (workflowId !== 'delay') return false;
+   *   return typeof inputs.ms === 'number' || { field: 'inputs.ms', problem: 'must be a number' };
    * }
    */
-  refuse(workflowId: string, inputs: JsonObject): EngineRefusal | undefined;
+  accepts?(workflowId: string, inputs: JsonObject): boolean | EngineRefusal;
   /**
    * Drives a run until it ends, or until `execution.signal` aborts. The kit calls it when a run is created, and again
    * after a restart, a resume and the answer to an interrupt. The log is the only record of earlier calls: read
@@ -102,6 +116,11 @@ export interface WorkflowEngine {
    * describe: (workflowId) => (workflowId === 'greet' ? { workflowId, name: 'Greets by name' } : undefined)
    */
   readonly describe?: (workflowId: string) => JsonObject | undefined;
+}
+
+/** An engine with its version. */
+export interface VersionedEngine extends WorkflowEngine {
+  readonly version: number;
 }
 
 /** A reason not to create a run. */

@@ -95,12 +95,14 @@ export type {
   SmtpFacts,
 } from './email.ts';
 export type {
+  EngineFunction,
   EngineRefusal,
   Execution,
   LeaveReason,
   NewEvent,
   ReplayedNode,
   RunOutcome,
+  VersionedEngine,
   WorkflowEngine,
 } from './engine.ts';
 export {

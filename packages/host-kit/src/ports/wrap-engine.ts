@@ -1,14 +1,15 @@
-import type { WorkflowEngine } from './engine.ts';
+import type { JsonObject } from '../json.ts';
+import type { EngineFunction, VersionedEngine, WorkflowEngine } from './engine.ts';
 
 /** The members of an engine that `wrapEngine` replaces. */
-export type WrappedMembers = Pick<WorkflowEngine, 'execute'> & Partial<Pick<WorkflowEngine, 'refuse'>>;
+export type WrappedMembers = Partial<Pick<WorkflowEngine, 'execute' | 'accepts'>>;
 
 /**
  * Returns an engine that differs from another one in the replaced members alone. Everything that the other engine declares, such as its
- * versions and its compensation, is declared by the new one, and a member that it leaves out stays left out. Methods are called on the
- * other engine, so it may be an instance of a class.
+ * versions and its compensation, is declared by the new one, and a member that it leaves out stays left out, but `version`, which
+ * is 1 by default. Methods are called on the other engine, so it may be an instance of a class. It may also be a function that executes every run.
  *
- * @param replaced `execute`, and `refuse` where it differs
+ * @param replaced `execute`, and `accepts` where it differs. Default: none
  * @example
  * import { stepsEngine } from '@svc/host-kit/engine/steps';
  *
@@ -24,9 +25,10 @@ export type WrappedMembers = Pick<WorkflowEngine, 'execute'> & Partial<Pick<Work
  *   },
  * });
  */
-export function wrapEngine(engine: WorkflowEngine, replaced: WrappedMembers): WorkflowEngine {
-  const { version, otherVersions, forks, interrupts, compensation, configurable, events, describe, ...others } = engine;
-  const { refuse: _refuse, execute: _execute, ...forgotten } = others;
+export function wrapEngine(engine: WorkflowEngine | EngineFunction, replaced: WrappedMembers = {}): VersionedEngine {
+  if (typeof engine === 'function') return { version: DEFAULT_VERSION, execute: executeOf(engine), ...replaced };
+  const { version = DEFAULT_VERSION, otherVersions, forks, interrupts, compensation, configurable, ...rest } = engine;
+  const { events, describe, accepts, execute: _execute, ...forgotten } = rest;
   // A member that is added to engines must be added here.
   forgotten satisfies Record<string, never>;
   return {
@@ -38,7 +40,21 @@ export function wrapEngine(engine: WorkflowEngine, replaced: WrappedMembers): Wo
     ...(configurable !== undefined && { configurable }),
     ...(events !== undefined && { events }),
     ...(describe !== undefined && { describe: (workflowId: string) => engine.describe?.(workflowId) }),
-    refuse: (workflowId, inputs) => engine.refuse(workflowId, inputs),
+    ...(accepts !== undefined && { accepts: accepts.bind(engine) }),
+    execute: (run, execution) => engine.execute(run, execution),
     ...replaced,
   };
+}
+
+const DEFAULT_VERSION = 1;
+
+function executeOf(engine: EngineFunction): WorkflowEngine['execute'] {
+  return async (run, execution) => ({ status: 'completed', outputs: outputsOf(await engine(run, execution)) });
+}
+
+/** @throws {TypeError} for a result that is no object. The message names its type alone */
+function outputsOf(result: JsonObject): JsonObject {
+  if (typeof result === 'object' && result !== null && !Array.isArray(result)) return result;
+  const found = result === null ? 'null' : Array.isArray(result) ? 'a list' : typeof result;
+  throw new TypeError(`engine: resolved with ${found}. Return the outputs of the run, an object such as {}.`);
 }

@@ -1,7 +1,7 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes/run-documents';
 import { mintId } from '@svc/versioning/ids';
 import type { ChildRequest } from '../ports/child-runs.ts';
-import type { WorkflowEngine } from '../ports/engine.ts';
+import type { VersionedEngine } from '../ports/engine.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { Run } from '../ports/runs.ts';
 import { newCompensation } from './compensation.ts';
@@ -17,7 +17,7 @@ export function childRun(
     engine,
     clock,
     random,
-  }: Pick<HostPorts, 'clock' | 'random'> & { readonly engine: Pick<WorkflowEngine, 'version' | 'compensation'> },
+  }: Pick<HostPorts, 'clock' | 'random'> & { readonly engine: Pick<VersionedEngine, 'version' | 'compensation'> },
 ): Run {
   const { runId, tenant, workspace, mode, owner, configurable, transport } = parent;
   return {

@@ -6,7 +6,7 @@ import type { ChangeServices } from '../audit/change-services.ts';
 import { factAbout } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { WorkflowEngine } from '../ports/engine.ts';
+import type { VersionedEngine } from '../ports/engine.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
 import type { Run, RunTransport } from '../ports/runs.ts';
@@ -54,7 +54,7 @@ export class RunActive extends Error {
 }
 
 export interface CreateRunOptions extends ChangeServices {
-  readonly engine: Pick<WorkflowEngine, 'version' | 'otherVersions' | 'refuse' | 'configurable' | 'compensation'>;
+  readonly engine: Pick<VersionedEngine, 'version' | 'otherVersions' | 'accepts' | 'configurable' | 'compensation'>;
   /** The longest duration of a run, in ms. Undefined: no limit. */
   readonly maxRunDurationMs: number | undefined;
   readonly random: Random;

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../json.ts';
 import { type OptionNames, requireKnown } from '../../known-options.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { systemClock, yieldToLoop } from '../../ports/clock.ts';
-import type { EngineRefusal, Execution, RunOutcome, WorkflowEngine } from '../../ports/engine.ts';
+import type { EngineRefusal, Execution, RunOutcome, VersionedEngine } from '../../ports/engine.ts';
 import type { Run } from '../../ports/runs.ts';
 import { UnhandledRejections } from '../../unhandled-rejections.ts';
 import { readJournal } from './journal.ts';
@@ -35,7 +35,7 @@ export interface StepsEngineOptions {
  * @example
  * const host = createHost({ engine: stepsEngine({ workflows: [publish] }), ...others });
  */
-export function stepsEngine(options: StepsEngineOptions): WorkflowEngine {
+export function stepsEngine(options: StepsEngineOptions): VersionedEngine {
   requireKnown('stepsEngine', options, OPTIONS);
   const { version = 1, onError, clock = systemClock } = options;
   const workflows = byId(options.workflows);
@@ -45,9 +45,9 @@ export function stepsEngine(options: StepsEngineOptions): WorkflowEngine {
     interrupts: ['approval', 'clarification', 'external-event'],
     forks: ['replay', 'branch'],
     compensation: 'reverse-completion',
-    refuse(workflowId, inputs) {
+    accepts(workflowId, inputs) {
       const found = workflows.get(workflowId);
-      if (found !== undefined) return refusalOf(found.inputs, inputs);
+      if (found !== undefined) return refusalOf(found.inputs, inputs) ?? true;
       return {
         field: 'workflowId',
         problem: `is not a workflow of this host: use one of ${[...workflows.keys()].join(', ')}`,

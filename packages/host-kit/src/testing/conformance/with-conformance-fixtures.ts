@@ -1,6 +1,6 @@
 import { stepsEngine } from '../../engine/steps/steps-engine.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { WorkflowEngine } from '../../ports/engine.ts';
+import type { EngineFunction, VersionedEngine, WorkflowEngine } from '../../ports/engine.ts';
 import { wrapEngine } from '../../ports/wrap-engine.ts';
 import { conformanceWorkflows } from './conformance-workflows.ts';
 
@@ -28,14 +28,17 @@ export interface ConformanceFixturesOptions {
  * });
  */
 export function withConformanceFixtures(
-  engine: WorkflowEngine,
+  engine: WorkflowEngine | EngineFunction,
   options: ConformanceFixturesOptions = {},
-): WorkflowEngine {
-  const fixtures = stepsEngine({ workflows: conformanceWorkflows, version: engine.version, ...options });
-  const engineOf = (workflowId: string) => (CONFORMANCE_FIXTURES.includes(workflowId) ? fixtures : engine);
-  // An engine may be an instance of a class, whose methods no spread copies.
-  const { events: _events, ...declared } = wrapEngine(engine, {
-    refuse: (workflowId, inputs) => engineOf(workflowId).refuse(workflowId, inputs),
+): VersionedEngine {
+  const own = wrapEngine(engine);
+  const fixtures = stepsEngine({ workflows: conformanceWorkflows, version: own.version, ...options });
+  const engineOf = (workflowId: string) => (CONFORMANCE_FIXTURES.includes(workflowId) ? fixtures : own);
+  const { events: _events, ...declared } = wrapEngine(own, {
+    accepts(workflowId, inputs) {
+      const chosen = engineOf(workflowId);
+      return chosen.accepts === undefined || chosen.accepts(workflowId, inputs);
+    },
     execute: (run, execution) => engineOf(run.workflowId).execute(run, execution),
   });
   return {

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../json.ts';
-import type { WorkflowEngine } from '../../ports/engine.ts';
+import type { EngineRefusal, WorkflowEngine } from '../../ports/engine.ts';
 import { type EngineContract, onProcess } from './contract.ts';
 import type { ContractWorkflows } from './contract-workflows.ts';
 
-/** Tests of the members that an engine declares, of `refuse` and of `describe`. */
+/** Tests of the members that an engine declares, of `accepts` and of `describe`. */
 export function declarationsContract({ onHost, assert, workflows }: EngineContract): void {
   onHost('declares versions, forks and questions in their form, and has a workflow here for each', (world) =>
     onProcess(world, async ({ watched: { engine } }) => {
@@ -13,14 +13,11 @@ export function declarationsContract({ onHost, assert, workflows }: EngineContra
 
   onHost('refuses an unknown workflow, and throws for no inputs', (world) =>
     onProcess(world, async ({ watched: { engine } }) => {
-      const refused = engine.refuse('workflow-that-never-was', {});
-      assert.deepEqual(
-        { field: refused?.field, isSaid: isText(refused?.problem) },
-        { field: 'workflowId', isSaid: true },
-      );
+      const answer = answerOf(engine, 'workflow-that-never-was', {});
+      assert.deepEqual(typeof answer === 'object' ? answer.field : answer || 'workflowId', 'workflowId');
       const { nodes, echo, failure } = workflows;
       const known = [nodes, failure, { workflowId: echo.workflowId, inputs: echo.inputs({ text: 'x' }) }];
-      for (const { workflowId, inputs } of known) assert.deepEqual(engine.refuse(workflowId, inputs), undefined);
+      for (const { workflowId, inputs } of known) assert.deepEqual(answerOf(engine, workflowId, inputs), true);
       for (const workflowId of [...known.map((each) => each.workflowId), '', '__proto__', 'x'.repeat(10_000)]) {
         for (const inputs of HOSTILE) assert.deepEqual(formOf(engine, workflowId, inputs), 'in form');
       }
@@ -62,13 +59,17 @@ function problemsOf(engine: WorkflowEngine, workflows: ContractWorkflows): strin
   ];
 }
 
-function formOf({ refuse }: WorkflowEngine, workflowId: string, inputs: JsonObject): string {
+function answerOf(engine: WorkflowEngine, workflowId: string, inputs: JsonObject): boolean | EngineRefusal {
+  return engine.accepts === undefined || engine.accepts(workflowId, inputs);
+}
+
+function formOf(engine: WorkflowEngine, workflowId: string, inputs: JsonObject): string {
   try {
-    const refused = refuse(workflowId, inputs);
-    if (refused === undefined || (isText(refused.field) && isText(refused.problem))) return 'in form';
-    return `refuse: returned ${JSON.stringify(refused)}. Return { field, problem }, or undefined.`;
+    const answer = answerOf(engine, workflowId, inputs);
+    if (typeof answer === 'boolean' || (isText(answer.field) && isText(answer.problem))) return 'in form';
+    return `accepts: returned ${JSON.stringify(answer)}. Return true, false, or { field, problem }.`;
   } catch (error) {
-    return `refuse: threw ${String(error)}. Return a refusal instead.`;
+    return `accepts: threw ${String(error)}. Return a refusal instead.`;
   }
 }
 

@@ -1,9 +1,9 @@
 import { isJsonObject } from '../../json.ts';
 import {
-  type EngineRefusal,
   type Execution,
   RunLeft,
   type RunOutcome,
+  type VersionedEngine,
   type WorkflowEngine,
 } from '../../ports/engine.ts';
 import type { Run } from '../../ports/runs.ts';
@@ -36,7 +36,7 @@ export interface SeenTurn {
 
 /** An engine whose calls are seen, and cut at chosen places. The host gets `engine`. */
 export class WatchedEngine {
-  readonly engine: WorkflowEngine;
+  readonly engine: VersionedEngine;
   readonly turns: SeenTurn[] = [];
   readonly #inner: WorkflowEngine;
   readonly #calls = new Map<string, number>();
@@ -56,8 +56,8 @@ export class WatchedEngine {
     this.#inner = inner;
     this.#cuts = cuts;
     this.engine = wrapEngine(inner, {
-      refuse: (workflowId, inputs): EngineRefusal | undefined =>
-        isAccepted(workflowId) ? undefined : inner.refuse(workflowId, inputs),
+      accepts: (workflowId, inputs) =>
+        isAccepted(workflowId) || inner.accepts === undefined || inner.accepts(workflowId, inputs),
       execute: (run, execution) => this.#execute(run, execution),
     });
   }
