@@ -39,10 +39,10 @@ export function sampleEngine(now: () => number = Date.now): WorkflowEngine {
     interrupts: ['approval', 'clarification', 'external-event'],
     forks: ['replay', 'branch'],
     compensation: 'reverse-completion',
-    refuse(workflowId, inputs) {
+    accepts(workflowId, inputs) {
       const workflow = workflows.get(workflowId);
-      if (workflow !== undefined) return workflow.refuse(inputs);
-      if (isInSteps(workflowId)) return inSteps.refuse(workflowId, inputs);
+      if (workflow !== undefined) return workflow.refuse(inputs) ?? true;
+      if (isInSteps(workflowId)) return inSteps.accepts?.(workflowId, inputs) ?? false;
       const problem = `is not a workflow of this host: use one of ${[...workflows.keys(), 'trip', 'hotel'].join(', ')}`;
       return { field: 'workflowId', problem };
     },

@@ -17,8 +17,8 @@ class Whole implements Required<WorkflowEngine> {
 
   readonly execute = execute;
 
-  refuse(workflowId: string) {
-    return workflowId === this.#known ? undefined : { field: 'workflowId', problem: `must be ${this.#known}` };
+  accepts(workflowId: string) {
+    return workflowId === this.#known || { field: 'workflowId', problem: `must be ${this.#known}` };
   }
 
   describe(workflowId: string) {
@@ -29,20 +29,23 @@ class Whole implements Required<WorkflowEngine> {
 test('a wrapped engine declares everything that the engine declares, and calls its methods on it', () => {
   const engine = new Whole();
   const other: WorkflowEngine['execute'] = async () => ({ status: 'completed', outputs: { by: 'another' } });
-  const { refuse, describe, execute: executed, ...declared } = wrapEngine(engine, { execute: other });
+  const { accepts, describe, execute: executed, ...declared } = wrapEngine(engine, { execute: other });
   const { execute: _, ...values } = engine;
   expect(declared).toEqual(values);
-  expect([refuse('known', {}), refuse('other', {})]).toEqual([undefined, engine.refuse('other')]);
+  expect([accepts?.('known', {}), accepts?.('other', {})]).toEqual([true, engine.accepts('other')]);
   expect(describe?.('known')).toEqual(engine.describe('known'));
   expect(executed).toBe(other);
 });
 
 test('a wrapped engine leaves out the members that the engine leaves out', () => {
-  const engine: WorkflowEngine = { version: 1, refuse: () => undefined, execute };
-  expect(Object.keys(wrapEngine(engine, { execute })).sort()).toEqual(['execute', 'refuse', 'version']);
+  expect(wrapEngine({ execute }, { execute })).toEqual({ version: 1, execute });
 });
 
-test('a wrapped engine refuses by the replaced function', () => {
+test('an engine that is a function has the version 1, and accepts every run', () => {
+  expect(wrapEngine(async () => ({}))).toEqual({ version: 1, execute: expect.any(Function) });
+});
+
+test('a wrapped engine accepts by the replaced function', () => {
   const refusal = { field: 'workflowId', problem: 'must be another' };
-  expect(wrapEngine(new Whole(), { execute, refuse: () => refusal }).refuse('known', {})).toBe(refusal);
+  expect(wrapEngine(new Whole(), { execute, accepts: () => refusal }).accepts?.('known', {})).toBe(refusal);
 });

@@ -34,6 +34,9 @@ let made = 0;
 
 const noHistory = async function* () {};
 
+const isUnknown = (answer: ReturnType<NonNullable<WorkflowEngine['accepts']>> | undefined) =>
+  answer === false || (typeof answer === 'object' && answer.field === 'workflowId');
+
 const KILLS = 'goes on after a kill before and after every append, and repeats no node that has ended';
 const REJECTED = 'leaves a run when an append rejects, recorded or not, and goes on in the next turn';
 const COMPLETES = 'completes a run with its outputs, node by node, and returns the outcome once';
@@ -98,7 +101,7 @@ const BROKEN: readonly (readonly [fault: string, caughtBy: string, broken: Break
     'fails a run whose workflow is gone',
     (engine) => ({
       execute: (run, execution) =>
-        engine.refuse(run.workflowId, run.inputs)?.field === 'workflowId'
+        isUnknown(engine.accepts?.(run.workflowId, run.inputs))
           ? Promise.resolve({ status: 'completed', outputs: {} })
           : engine.execute(run, execution),
     }),
@@ -225,13 +228,15 @@ const BROKEN: readonly (readonly [fault: string, caughtBy: string, broken: Break
   ],
   ['declares a question of which it has no workflow here', DECLARES, () => ({ interrupts: ['approval', 'custom'] })],
   ['has a version that is no whole number', DECLARES, () => ({ otherVersions: [1.5] })],
-  ['refuses nothing', REFUSES, () => ({ refuse: () => undefined })],
+  ['refuses nothing', REFUSES, () => ({ accepts: () => true })],
   [
     'throws for inputs that it does not expect',
     REFUSES,
     (engine) => ({
-      refuse: (workflowId, inputs) =>
-        JSON.stringify(inputs.timeoutMs)?.startsWith('"') ? JSON.parse('x') : engine.refuse(workflowId, inputs),
+      accepts: (workflowId, inputs) =>
+        JSON.stringify(inputs.timeoutMs)?.startsWith('"')
+          ? JSON.parse('x')
+          : (engine.accepts?.(workflowId, inputs) ?? false),
     }),
   ],
   [

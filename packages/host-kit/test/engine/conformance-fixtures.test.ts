@@ -16,7 +16,7 @@ const GREETS: WorkflowEngine = {
   forks: ['replay'],
   interrupts: ['approval'],
   events: ['log.appended'],
-  refuse: (workflowId) => (workflowId === 'greet' ? undefined : { field: 'workflowId', problem: 'must be greet' }),
+  accepts: (workflowId) => workflowId === 'greet',
   execute: async () => ({ status: 'completed', outputs: { greeting: 'Hello' } }),
 };
 
@@ -51,10 +51,8 @@ describe('an engine with the fixtures of the suite', () => {
         return ['replay'] as const;
       }
 
-      refuse(workflowId: string) {
-        return workflowId === 'greet'
-          ? undefined
-          : { field: 'workflowId', problem: `must be greet: ${this.#greeting}` };
+      accepts(workflowId: string) {
+        return workflowId === 'greet' || { field: 'workflowId', problem: `must be greet: ${this.#greeting}` };
       }
 
       async execute() {
@@ -76,7 +74,7 @@ describe('an engine with the fixtures of the suite', () => {
   test('leaves other workflows to the engine', async () => {
     const host = await hostOf(engine);
     await host.comesTo(await host.start('greet'), 'completed');
-    expect(engine.refuse('sing', {})).toEqual({ field: 'workflowId', problem: 'must be greet' });
+    expect(engine.accepts?.('sing', {})).toBe(false);
     expect(engine.describe?.('greet')).toBeUndefined();
   });
 
@@ -101,7 +99,7 @@ describe('an engine with the fixtures of the suite', () => {
     ['conformance-delay', { delayMs: true }],
     ['conformance-idempotent', { nonce: 7 }],
   ])('refuses wrong inputs of %s', (workflowId, inputs) => {
-    expect(engine.refuse(workflowId, inputs)?.field).toBe(`inputs.${Object.keys(inputs)[0]}`);
+    expect(engine.accepts?.(workflowId, inputs)).toMatchObject({ field: `inputs.${Object.keys(inputs)[0]}` });
   });
 });
 

@@ -489,14 +489,14 @@ describe('the schemas of a workflow', () => {
   test('must not validate with a promise', () => {
     const inputs = z.object({}).refine(async () => true);
     const late = stepsEngine({ workflows: [workflow({ id: 'late', inputs, run: async () => ({}) })] });
-    expect(() => late.refuse('late', {})).toThrow('schema: validates with a promise.');
+    expect(() => late.accepts?.('late', {})).toThrow('schema: validates with a promise.');
   });
 });
 
 test('an engine names its workflows when another one is asked for', () => {
   const run = async () => ({});
   const two = ['a', 'b'].map((id) => workflow({ id, inputs: anyInputs, run }));
-  expect(stepsEngine({ workflows: two }).refuse('c', {})).toEqual({
+  expect(stepsEngine({ workflows: two }).accepts?.('c', {})).toEqual({
     ...{ field: 'workflowId', problem: 'is not a workflow of this host: use one of a, b' },
   });
 });

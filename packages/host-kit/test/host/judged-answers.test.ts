@@ -124,13 +124,13 @@ test('a fork is refused when the host no longer has the workspace of its source'
   expect(await fork()).toMatchObject({ status: 403, body: expect.stringContaining('forbidden') });
 });
 
-describe('an answer of engine.refuse that is no refusal creates no run', () => {
+describe('an answer of engine.accepts that is neither a boolean nor a refusal creates no run', () => {
   class PublishEngine implements Pick<WorkflowEngine, 'version' | 'execute'> {
     readonly version = 1;
-    readonly refuse: unknown;
+    readonly accepts: unknown;
 
-    constructor(refuse: unknown) {
-      this.refuse = refuse;
+    constructor(accepts: unknown) {
+      this.accepts = accepts;
     }
 
     async execute() {
@@ -139,31 +139,34 @@ describe('an answer of engine.refuse that is no refusal creates no run', () => {
   }
 
   test.each<[string, unknown, string]>([
-    ['a promise of no refusal', async () => undefined, 'a promise'],
+    ['a promise of true', async () => true, 'a promise'],
     ['a promise that rejects', () => Promise.reject(new Error('no database')), 'a promise'],
     ['null', () => null, 'null'],
-    ['false', () => false, 'a boolean'],
+    ['undefined', () => undefined, 'a undefined'],
+    ['a number', () => 1, 'a number'],
     ['a text', () => 'workflowId must be greet', 'a string'],
     ['a refusal without a problem', () => ({ field: 'workflowId' }), 'an object of another form'],
     ['a refusal of no field', () => ({ field: '', problem: 'must be greet' }), 'an object of another form'],
-  ])('%s', async (_, refuse, found) => {
-    const host = await startHost({ engine: new PublishEngine(refuse) });
+  ])('%s', async (_, accepts, found) => {
+    const host = await startHost({ engine: new PublishEngine(accepts) });
     const answer = await host.create('/v1/runs', KEYS.all, { workflowId: 'any' });
     expect(answer).toMatchObject({ status: 500, body: expect.stringContaining('internal_error') });
     expect(answer.body).not.toContain('PublishEngine');
     expect(host.told('request.failed')).toMatchObject([
       {
-        error: `PublishEngine.refuse: returned ${found}. Return undefined, or { field, problem } with two texts, without async.`,
+        error: `PublishEngine.accepts: returned ${found}. Return true, false, or { field, problem } with two texts, without async.`,
       },
     ]);
   });
 
-  test('a refusal is told to the caller, and undefined creates the run', async () => {
-    const refuse = (workflowId: string) =>
-      workflowId === 'greet' ? undefined : { field: 'workflowId', problem: 'must be greet' };
-    const host = await startHost({ engine: { ...engine, refuse } });
+  test.each([
+    ['a refusal', { field: 'inputs.name', problem: 'must be a text' }, 'inputs.name: must be a text.'],
+    ['false', false, 'workflowId: is not a workflow of this host.'],
+  ])('%s is told to the caller, and true creates the run', async (_, answer, told) => {
+    const accepts = (workflowId: string) => workflowId === 'greet' || answer;
+    const host = await startHost({ engine: { ...engine, accepts } });
     expect((await host.create('/v1/runs', KEYS.all, { workflowId: 'greet' })).status).toBe(201);
     const refused = await host.create('/v1/runs', KEYS.all, { workflowId: 'other' });
-    expect(refused).toMatchObject({ status: 400, body: expect.stringContaining('workflowId: must be greet.') });
+    expect(refused).toMatchObject({ status: 400, body: expect.stringContaining(told) });
   });
 });

@@ -135,7 +135,7 @@ const WORKFLOWS: Readonly<Record<string, Work>> = {
 const engine: WorkflowEngine = {
   version: 1,
   forks: ['replay', 'branch'],
-  refuse: (workflowId) => (workflowId in WORKFLOWS ? undefined : { field: 'workflowId', problem: 'is unknown' }),
+  accepts: (workflowId) => workflowId in WORKFLOWS,
   async execute(run, execution) {
     const work = WORKFLOWS[run.workflowId];
     return { status: 'completed', outputs: (await work?.(execution, run.inputs)) ?? {} };

@@ -57,7 +57,7 @@ describe('a host without a log', () => {
   });
 
   test('writes a 500 with its correlation id and its stack', async () => {
-    const { records, create } = await silentlyServed({ engine: { ...failing, refuse: broken } });
+    const { records, create } = await silentlyServed({ engine: { ...failing, accepts: broken } });
     const answer = await create();
     const body = await answer.json();
     expect([answer.status, body.error]).toEqual([500, 'internal_error']);
@@ -85,7 +85,7 @@ describe('a host without a log', () => {
 });
 
 test('a host with a log of its own writes nothing to standard error', async () => {
-  const { lines, create } = await silentlyServed({ engine: { ...failing, refuse: broken }, log: () => {} });
+  const { lines, create } = await silentlyServed({ engine: { ...failing, accepts: broken }, log: () => {} });
   expect((await create()).status).toBe(500);
   expect(lines).toEqual([]);
 });

@@ -50,7 +50,7 @@ function called(maker: (options: never) => unknown, argument: unknown): unknown 
 }
 
 describe('createHost names the option and the fix', () => {
-  const { version, refuse, execute } = engine;
+  const { execute } = engine;
   test.each<[option: string, given: unknown, message: string]>([
     ['store', undefined, 'createHost: store is required. Pass one such as sqliteStore'],
     ['store', {}, 'createHost: store must be a store. Pass one'],
@@ -78,24 +78,27 @@ describe('createHost names the option and the fix', () => {
       `createHost: webhooks.${message}`,
     ]),
     ['store', Promise.resolve(memoryStore()), 'createHost: store is a promise. Await it before you pass it.'],
-    ['authenticate', undefined, 'createHost: authenticate is required. Pass one such as [apiKeyLane('],
+    ['authenticate', undefined, 'createHost: authenticate is required. Pass one such as [apiKeys('],
     ['authenticate', apiKeyLane({ keys, now: Date.now }), 'createHost: authenticate must be a list of lanes. Pass one'],
     ['authenticate', [], 'authenticator: lanes must not be empty. Pass at least one lane.'],
     ['authenticate', [{ name: 'mine' }], 'createHost: authenticate must be a list of lanes. Pass one'],
-    ['engine', undefined, 'createHost: engine is required. Pass stepsEngine({ workflows }), or an object'],
+    ['engine', undefined, 'createHost: engine is required. Pass stepsEngine({ workflows }), or async ('],
     ['engine', Promise.resolve(engine), 'createHost: engine is a promise. Await it before you pass it.'],
-    ['engine', { refuse, execute }, 'createHost: engine.version is required. Pass 1, and'],
-    ['engine', { ...engine, version: '1' }, 'createHost: engine.version must be a whole number. Pass 1'],
-    ['engine', { version, execute }, 'createHost: engine.refuse is required. Pass one that'],
-    ['engine', { version, refuse }, 'createHost: engine.execute is required. Pass one that'],
+    ['engine', 'greet', 'createHost: engine must be a function or an object. Pass stepsEngine('],
+    ['engine', { ...engine, version: '1' }, 'createHost: engine.version must be a whole number. Leave it out for 1'],
+    ['engine', { execute, accepts: ['greet'] }, 'createHost: engine.accepts must be a function. Pass one that'],
+    ['engine', { execute, refuse: () => undefined }, 'createHost: engine.refuse must be renamed. Name it accepts'],
+    ['engine', { version: 1 }, 'createHost: engine.execute is required. Pass one that'],
     [
       'secretKey',
       undefined,
       'createHost: secretKey is required. Pass 32 random bytes that stay the same: secretKeyFile(',
     ],
-    ['secretKey', 'a text of 32 characters, no bytes', 'createHost: secretKey must be 32 bytes. Pass'],
+    ['secretKey', 4, 'createHost: secretKey must be 32 bytes, or their text. Pass'],
+    ['secretKey', 'ab'.repeat(31), 'secretKey: must be 64 hexadecimal digits, or 44 characters of base64, not another'],
+    ['formerSecretKeys', ['secret'], 'formerSecretKeys[0]: must be 64 hexadecimal digits, or 44 characters of base64'],
+    ['formerSecretKeys', [new Uint8Array(31)], 'formerSecretKeys[0]: must be 32 bytes, not 31.'],
     ['formerSecretKeys', new Uint8Array(32), 'createHost: formerSecretKeys must be a list of keys. Pass'],
-    ['hasWorkspace', undefined, 'createHost: hasWorkspace is required. Pass one such as (tenant, workspace)'],
     ['hasWorkspace', true, 'createHost: hasWorkspace must be a function. Pass'],
     ['mounts', {}, 'createHost: mounts must be a list. Pass'],
     ['log', 'console', 'createHost: log must be a function. Pass'],

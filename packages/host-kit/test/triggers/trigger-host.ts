@@ -37,9 +37,9 @@ export function echoEngine(): EchoEngine {
   const executed: { readonly runId: string; readonly inputs: object; readonly workflowId: string }[] = [];
   const engine: EchoEngine = {
     version: 1,
-    refuse(workflowId: string) {
+    accepts(workflowId: string) {
       if (engine.fault !== undefined) throw engine.fault;
-      return engine.known.has(workflowId) ? undefined : { field: 'workflowId', problem: 'must be a workflow' };
+      return engine.known.has(workflowId) || { field: 'workflowId', problem: 'must be a workflow' };
     },
     execute: async ({ runId, inputs, workflowId }) => {
       executed.push({ runId, inputs, workflowId });

@@ -1,0 +1,107 @@
+import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { createHost, type LogRecord } from '@svc/host-kit';
+import { memoryStore } from '@svc/host-kit/stores/memory';
+import { expect, onTestFinished, test } from 'vitest';
+
+const KEY = 'operator-key-of-this-test-0123456789';
+const scopes = ['runs:create', 'runs:read', 'runs:cancel'];
+const keys = memoryKeyStore([
+  {
+    ...{ id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['main'] },
+    principal: 'p_1',
+    scopes,
+    mode: 'live',
+  },
+]);
+
+/** Starts a host whose engine is a function. A program in JavaScript can pass one whose result has another type. */
+async function hostOf(engine: unknown) {
+  const records: LogRecord[] = [];
+  const host: ReturnType<typeof createHost> = Reflect.apply(createHost, undefined, [
+    {
+      ...{ store: memoryStore(), authenticate: [apiKeyLane({ keys, now: Date.now })], engine },
+      ...{ secretKey: 'ab'.repeat(32), log: (record: LogRecord) => void records.push(record) },
+    },
+  ]);
+  await host.start();
+  onTestFinished(() => host.stop(0));
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+  const ask = async (path: string, init: RequestInit = {}) =>
+    (await host.fetch(new Request(`http://host.test${path}`, { headers, ...init }))).json();
+  return {
+    records,
+    ask,
+    create: (body: object) => ask('/v1/runs', { method: 'POST', body: JSON.stringify(body) }),
+    /** Waits until a run has ended, and returns its last event. */
+    async end(runId: string) {
+      for (;;) {
+        const { isTerminal, events } = await ask(`/v1/runs/${runId}/events/poll?timeout=5`);
+        if (isTerminal) return events.at(-1);
+      }
+    },
+  };
+}
+
+test('a function executes a run of any workflow, and its result is the outputs of the run', async () => {
+  const host = await hostOf(async ({ inputs }: { inputs: { name: string } }) => ({
+    greeting: `Hello, ${inputs.name}`,
+  }));
+  const { runId } = await host.create({ workflowId: 'any', inputs: { name: 'Ada' }, tenantId: 'main' });
+  expect(await host.end(runId)).toMatchObject({
+    type: 'run.completed',
+    payload: { outputs: { greeting: 'Hello, Ada' } },
+  });
+  expect(await host.ask(`/v1/runs/${runId}`)).toMatchObject({ status: 'completed', engineVersion: 1 });
+});
+
+test('a function that throws fails the run, and the cause is in the log alone', async () => {
+  const host = await hostOf(async () => {
+    throw new Error('the printer is on fire');
+  });
+  const { runId } = await host.create({ workflowId: 'any' });
+  const failed = await host.end(runId);
+  expect(failed).toMatchObject({ type: 'run.failed', payload: { error: { code: 'internal_error' } } });
+  expect(JSON.stringify(failed)).not.toContain('printer');
+  expect(host.records).toContainEqual(
+    expect.objectContaining({ event: 'run.engine-failed', runId, error: 'the printer is on fire' }),
+  );
+});
+
+test.each<[result: unknown, found: string]>([
+  [undefined, 'undefined'],
+  [null, 'null'],
+  [['Ada'], 'a list'],
+  ['Ada', 'string'],
+])('a function that resolves with %j fails the run', async (result, found) => {
+  const host = await hostOf(async () => result);
+  const { runId } = await host.create({ workflowId: 'any' });
+  expect(await host.end(runId)).toMatchObject({ type: 'run.failed' });
+  expect(host.records).toContainEqual(
+    expect.objectContaining({
+      ...{ event: 'run.engine-failed', runId },
+      error: `engine: resolved with ${found}. Return the outputs of the run, an object such as {}.`,
+    }),
+  );
+});
+
+test('a function that waits is left when its run is cancelled', async () => {
+  let left: unknown;
+  const host = await hostOf(
+    (_run: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise((_, reject) =>
+        signal.addEventListener('abort', () => {
+          left = signal.reason;
+          reject(signal.reason);
+        }),
+      ),
+  );
+  const { runId } = await host.create({ workflowId: 'any' });
+  await host.ask(`/v1/runs/${runId}/cancel`, { method: 'POST', body: '{}' });
+  expect(await host.end(runId)).toMatchObject({ type: 'run.cancelled' });
+  expect(left).toMatchObject({ name: 'RunLeft' });
+});
+
+test('a workspace that the credential does not reach is refused without hasWorkspace, too', async () => {
+  const host = await hostOf(async () => ({}));
+  expect(await host.create({ workflowId: 'any', tenantId: 'other' })).toMatchObject({ error: 'forbidden' });
+});
