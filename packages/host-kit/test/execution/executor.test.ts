@@ -65,7 +65,7 @@ async function executed(
   const families = runFamilies({ log: () => {}, services: () => ({ store, clock, events, executor: execute }) });
   const execute: Executor = executor({
     families,
-    engine: { version: 1, refuse: () => undefined, execute: (_run, execution) => steps(execution) },
+    engine: { version: 1, execute: (_run, execution) => steps(execution) },
     store,
     clock,
     random: systemRandom,

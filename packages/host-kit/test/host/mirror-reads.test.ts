@@ -1,6 +1,6 @@
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
 import { memoryRateLimiter } from '@svc/auth/rate-limit';
-import { createHost, type HostOptions, type LogRecord } from '@svc/host-kit';
+import { createHost, type HostOptions, type LogRecord, type WorkflowEngine } from '@svc/host-kit';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sampleRun } from '../../src/testing/store-contract/samples.ts';
@@ -9,11 +9,9 @@ const KEYS = { reader: 'reader-key-of-the-mirror-0123456789', auditor: 'auditor-
 const REPORT = '/host/example/versions/mirror';
 const LONG_ID = 'run_01k0p3v5tq9d8m2x4c6b8n0r1s';
 
-type Engine = HostOptions['engine'];
-
 async function startHost(
   options: Partial<HostOptions> = {},
-  describe: Engine['describe'] = (id) => ({ workflowId: id }),
+  describe: WorkflowEngine['describe'] = (id) => ({ workflowId: id }),
   mirrors = true,
 ) {
   const store = memoryStore();
@@ -182,7 +180,7 @@ describe('the report', () => {
 });
 
 describe('createHost rejects', () => {
-  const engine: Engine = { version: 1, refuse: () => undefined, execute: () => new Promise(() => {}) };
+  const engine: WorkflowEngine = { version: 1, refuse: () => undefined, execute: () => new Promise(() => {}) };
   const base = { authenticate: [], secretKey: new Uint8Array(32), hasWorkspace: () => true, engine };
   test.each<[string, Partial<HostOptions>, string]>([
     ['no share', { mirrorReads: { share: 0 } }, 'mirrorReads.share'],
