@@ -28,7 +28,9 @@ export type WrappedMembers = Partial<Pick<WorkflowEngine, 'execute' | 'accepts'>
 export function wrapEngine(engine: WorkflowEngine | EngineFunction, replaced: WrappedMembers = {}): VersionedEngine {
   if (typeof engine === 'function') return { version: DEFAULT_VERSION, execute: executeOf(engine), ...replaced };
   const { version = DEFAULT_VERSION, otherVersions, forks, interrupts, compensation, configurable, ...rest } = engine;
-  const { events, describe, accepts, execute: _execute, ...forgotten } = rest;
+  // Not of the rest, which has no method of a class.
+  const { events, describe, accepts } = engine;
+  const { events: _events, describe: _describe, accepts: _accepts, execute: _execute, ...forgotten } = rest;
   // A member that is added to engines must be added here.
   forgotten satisfies Record<string, never>;
   return {

@@ -20,7 +20,7 @@ export function engineRefusal(
   // A rejection without a handler would end the process.
   if (answer instanceof Promise) answer.catch(() => {});
   throw new TypeError(
-    `${nameOf(engine)}.accepts: returned ${formOf(answer)}. Return true, false, or { field, problem } with two texts, without async.`,
+    `engine.accepts: returned ${formOf(answer)}. Return true, false, or { field, problem } with two texts, without async.`,
   );
 }
 
@@ -37,13 +37,7 @@ function isText(value: unknown): boolean {
 
 /** Names the form alone: the answer may quote the inputs. */
 function formOf(answer: unknown): string {
-  if (answer === null) return 'null';
+  if (answer === null || answer === undefined) return String(answer);
   if (typeof answer !== 'object') return `a ${typeof answer}`;
   return 'then' in answer ? 'a promise' : 'an object of another form';
-}
-
-/** The class of an engine is its only name. */
-function nameOf(engine: object): string {
-  const { name } = engine.constructor ?? Object;
-  return name === '' || name === 'Object' ? 'engine' : name;
 }

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 const KEYS = { main: 'key-of-the-workspace-main-0123456789', all: 'key-of-every-workspace-0123456789ab' };
 const SCOPES = ['runs:create', 'runs:read', 'webhooks:manage'];
-const engine = { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) };
+const execute = async () => ({ status: 'completed', outputs: {} });
 
 /** A program in JavaScript can pass functions whose answers have another type. */
 type Answering<Options> = { readonly [Name in keyof Options]?: unknown };
@@ -25,7 +25,7 @@ async function startHost(given: Answering<Pick<HostOptions, 'engine' | 'hasWorks
     baseUrl: 'https://svc.example',
     triggers: {},
     log: (record: LogRecord) => void records.push(record),
-    ...{ engine, hasWorkspace: (_: string, workspace: string) => workspace === 'main' },
+    ...{ engine: { execute }, hasWorkspace: (_: string, workspace: string) => workspace === 'main' },
     ...given,
   };
   const host: ReturnType<typeof createHost> = Reflect.apply(createHost, undefined, [options]);
@@ -116,7 +116,7 @@ test('a run without tenantId is refused when the host does not have the workspac
 
 test('a fork is refused when the host no longer has the workspace of its source', async () => {
   let isThere = true;
-  const host = await startHost({ engine: { ...engine, forks: ['branch'] }, hasWorkspace: () => isThere });
+  const host = await startHost({ engine: { execute, forks: ['branch'] }, hasWorkspace: () => isThere });
   const { runId } = JSON.parse((await host.create('/v1/runs', KEYS.all, { workflowId: 'any', tenantId: 'main' })).body);
   const fork = () => host.create(`/v1/runs/${runId}:fork`, KEYS.all, { mode: 'branch', fromSeq: 0 });
   expect((await fork()).status).toBe(201);
@@ -142,7 +142,7 @@ describe('an answer of engine.accepts that is neither a boolean nor a refusal cr
     ['a promise of true', async () => true, 'a promise'],
     ['a promise that rejects', () => Promise.reject(new Error('no database')), 'a promise'],
     ['null', () => null, 'null'],
-    ['undefined', () => undefined, 'a undefined'],
+    ['undefined', () => undefined, 'undefined'],
     ['a number', () => 1, 'a number'],
     ['a text', () => 'workflowId must be greet', 'a string'],
     ['a refusal without a problem', () => ({ field: 'workflowId' }), 'an object of another form'],
@@ -154,7 +154,7 @@ describe('an answer of engine.accepts that is neither a boolean nor a refusal cr
     expect(answer.body).not.toContain('PublishEngine');
     expect(host.told('request.failed')).toMatchObject([
       {
-        error: `PublishEngine.accepts: returned ${found}. Return true, false, or { field, problem } with two texts, without async.`,
+        error: `engine.accepts: returned ${found}. Return true, false, or { field, problem } with two texts, without async.`,
       },
     ]);
   });
@@ -164,7 +164,7 @@ describe('an answer of engine.accepts that is neither a boolean nor a refusal cr
     ['false', false, 'workflowId: is not a workflow of this host.'],
   ])('%s is told to the caller, and true creates the run', async (_, answer, told) => {
     const accepts = (workflowId: string) => workflowId === 'greet' || answer;
-    const host = await startHost({ engine: { ...engine, accepts } });
+    const host = await startHost({ engine: { execute, accepts } });
     expect((await host.create('/v1/runs', KEYS.all, { workflowId: 'greet' })).status).toBe(201);
     const refused = await host.create('/v1/runs', KEYS.all, { workflowId: 'other' });
     expect(refused).toMatchObject({ status: 400, body: expect.stringContaining(told) });
