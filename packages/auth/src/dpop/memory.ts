@@ -10,7 +10,7 @@ import type { ReplayStore, ReplayStoreOptions } from './replay-store.ts';
  * @example
  * const replays = memoryReplayStore({ now: Date.now });
  */
-export function memoryReplayStore(options: ReplayStoreOptions): ReplayStore {
+export function memoryReplayStore(options: ReplayStoreOptions = {}): ReplayStore {
   requireKnown('memoryReplayStore', options, REPLAY_STORE_OPTIONS);
   const capacity = new ReplayCapacity('memoryReplayStore', options, options.maxEntries ?? 100_000);
   const expiries = new Map<string, number>();

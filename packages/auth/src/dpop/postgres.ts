@@ -44,7 +44,10 @@ export interface PostgresReplayStore extends ReplayStore {
  * const replays = postgresReplayStore(pool, { now: Date.now });
  * await replays.migrate();
  */
-export function postgresReplayStore(client: PostgresQuery, options: PostgresReplayStoreOptions): PostgresReplayStore {
+export function postgresReplayStore(
+  client: PostgresQuery,
+  options: PostgresReplayStoreOptions = {},
+): PostgresReplayStore {
   requireKnown('postgresReplayStore', options, POSTGRES_OPTIONS);
   const { table = 'svc_dpop_proofs', timeoutMs = 2000, maxEntries = 1_000_000 } = options;
   const capacity = new ReplayCapacity('postgresReplayStore', options, maxEntries);
