@@ -36,7 +36,7 @@ import type { WorkspaceFileLimits } from './workspace/files.ts';
  * @example
  * const options: HostOptions = {
  *   store: sqliteStore('svc.db'),
- *   authenticate: [apiKeyLane({ keys: memoryKeyStore(records), now: Date.now })],
+ *   authenticate: [apiKeyLane({ keys: memoryKeyStore(records) })],
  *   engine,
  *   secretKey: readFileSync('secret.key'),
  *   hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace === 'acme-prod',

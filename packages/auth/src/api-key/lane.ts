@@ -49,7 +49,7 @@ const API_KEY_LANE_OPTIONS: OptionNames<ApiKeyLaneOptions> = {
  *
  * @throws {TypeError} when `keys`, `now` or `issuer` is invalid
  * @example
- * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore(records), now: Date.now })] });
+ * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore(records) })] });
  * @see Interface: API keys (machine callers)
  */
 export function apiKeyLane(options: ApiKeyLaneOptions): Lane {

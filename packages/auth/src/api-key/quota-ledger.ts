@@ -58,7 +58,7 @@ export interface QuotaLedger extends QuotaCounter {
  *
  * @throws {TypeError} when an option is unknown, or out of its range
  * @example
- * const quotas = quotaLedger({ now: Date.now, draw: (draws) => store.draw(draws) });
+ * const quotas = quotaLedger({ draw: (draws) => store.draw(draws) });
  * const admitted = guard({ authenticator: auth, quotas });
  */
 export function quotaLedger(options: QuotaLedgerOptions): QuotaLedger {

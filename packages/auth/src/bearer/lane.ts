@@ -43,7 +43,7 @@ const BEARER_LANE_OPTIONS: OptionNames<BearerLaneOptions> = {
  * @throws {TypeError} when `now`, `rememberedTokens` or an issuer is invalid
  * @example
  * const issuers = [{ issuer: 'https://idp.example.com', audience: 'svc', profile: 'user' as const }];
- * const lane = bearerLane({ issuers, fetch: guardedFetch(), now: Date.now });
+ * const lane = bearerLane({ issuers, fetch: guardedFetch() });
  * @see Interface: User-bearer tokens (human callers, optional); RFC 9068, section 4; RFC 8725
  */
 export function bearerLane(options: BearerLaneOptions): Lane {

@@ -31,7 +31,7 @@ const NONCES_OPTIONS: OptionNames<NoncesOptions> = { secret: true, now: true, li
  *
  * @throws {TypeError} when `secret` is shorter than 32 bytes or `lifetimeSeconds` is less than 1
  * @example
- * const nonces = statelessNonces({ secret, now: Date.now });
+ * const nonces = statelessNonces({ secret });
  * @see RFC 9449, section 9
  */
 export function statelessNonces(options: NoncesOptions): Nonces {

@@ -41,7 +41,7 @@ export interface PostgresReplayStore extends ReplayStore {
  * import pg from 'pg';
  *
  * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 2 });
- * const replays = postgresReplayStore(pool, { now: Date.now });
+ * const replays = postgresReplayStore(pool);
  * await replays.migrate();
  */
 export function postgresReplayStore(

@@ -99,8 +99,8 @@ export interface VerifiedProof {
  *
  * @throws {TypeError} when `origin`, `algorithms` or `windowSeconds` is invalid
  * @example
- * const replays = memoryReplayStore({ now: Date.now });
- * const dpop = dpopVerifier({ origin: 'https://svc.example.com', replays, now: Date.now });
+ * const replays = memoryReplayStore();
+ * const dpop = dpopVerifier({ origin: 'https://svc.example.com', replays });
  * @see RFC 9449, sections 4.3, 7.1, 9 and 11.1; RFC 7519, sections 4.1.4 and 4.1.5
  */
 export function dpopVerifier(options: DpopOptions): DpopVerifier {

@@ -23,7 +23,7 @@ export interface SqliteReplayStore extends ReplayStore {
  * @example
  * import { sqliteReplayStore } from '@svc/auth/dpop/sqlite';
  *
- * const replays = sqliteReplayStore('proofs.db', { now: Date.now });
+ * const replays = sqliteReplayStore('proofs.db');
  */
 export function sqliteReplayStore(
   database: string | DatabaseSync,

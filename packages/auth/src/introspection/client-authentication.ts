@@ -73,7 +73,7 @@ export interface PrivateKeyJwtOptions {
  * @throws {TypeError} when an option is unknown or empty
  * @example
  * const newId = () => crypto.randomUUID();
- * const client = privateKeyJwt({ clientId: 'svc', key, algorithm: 'ES256', now: Date.now, newId });
+ * const client = privateKeyJwt({ clientId: 'svc', key, algorithm: 'ES256', newId });
  * @see RFC 7523, section 3; OpenID Connect Core 1.0, section 9
  */
 export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthentication {

@@ -119,7 +119,7 @@ const OPTIONS: OptionNames<IntrospectionLaneOptions> = {
  * const client = clientSecretBasic({ clientId: 'svc', clientSecret });
  * const endpoint = 'https://idp.example.com/introspect';
  * const issuer = 'https://idp.example.com';
- * const lane = introspectionLane({ issuer, endpoint, client, audience: 'svc', fetch: guardedFetch(), now: Date.now });
+ * const lane = introspectionLane({ issuer, endpoint, client, audience: 'svc', fetch: guardedFetch() });
  * @see RFC 7662; RFC 9701
  */
 export function introspectionLane(options: IntrospectionLaneOptions): Lane {

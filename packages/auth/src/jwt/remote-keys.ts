@@ -58,7 +58,7 @@ export type KeyFetch = (
  *
  * @throws {TypeError} when an option is invalid
  * @example
- * const keys = remoteKeys({ issuer: 'https://idp.example.com', fetch: guardedFetch(), now: Date.now });
+ * const keys = remoteKeys({ issuer: 'https://idp.example.com', fetch: guardedFetch() });
  * @see RFC 7517, section 5; RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4
  */
 export function remoteKeys(options: RemoteKeysOptions): KeySource {

@@ -79,7 +79,7 @@ const ISSUER: OptionNames<LogoutIssuer> = {
  *
  * @throws {TypeError} when an option is invalid
  * @example
- * const receive = logoutReceiver({ issuers, denyList, replays, fetch: guardedFetch(), now: Date.now });
+ * const receive = logoutReceiver({ issuers, denyList, replays, fetch: guardedFetch() });
  * const { status, headers, body } = await receive(await request.text());
  * @see OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8
  */

@@ -92,7 +92,7 @@ export interface ExchangedToken {
  *
  * @example
  * const newId = () => crypto.randomUUID();
- * const exchange = tokenExchange({ issuer, key, keyId: 'k1', algorithm: 'ES256', now: Date.now, newId });
+ * const exchange = tokenExchange({ issuer, key, keyId: 'k1', algorithm: 'ES256', newId });
  * const audience = 'https://files.example.com';
  * const { token } = await exchange(upstream, { audience, scopes: ['runs:read'], actor: { subject: 'worker' } });
  * @see Interface: Workload identity, Delegation rules, item 6; RFC 8693, section 2

@@ -84,7 +84,7 @@ export interface PresentedIdentity {
  * @example
  * const schemes = [jwtSvid({ trustDomains })];
  * const audience = 'https://svc.example.com';
- * const lane = workloadLane({ schemes, audience, resolve: findWorkload, now: Date.now });
+ * const lane = workloadLane({ schemes, audience, resolve: findWorkload });
  * @see Interface: Workload identity
  */
 export function workloadLane(options: WorkloadLaneOptions): Lane {

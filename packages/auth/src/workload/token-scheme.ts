@@ -59,7 +59,7 @@ const TOKEN_SCHEME_OPTIONS: OptionNames<TokenSchemeOptions> = {
  * @throws {TypeError} when `issuers` is empty, or an issuer is not an https URL or has no keys
  * @example
  * const issuers = [{ issuer: 'https://token.actions.githubusercontent.com' }];
- * const scheme = cloudSubject({ issuers, fetch, now: Date.now });
+ * const scheme = cloudSubject({ issuers, fetch });
  * @see Interface: Workload identity object, scheme `cloud-subject`
  */
 export function cloudSubject(options: TokenSchemeOptions): WorkloadScheme {
@@ -73,7 +73,7 @@ export function cloudSubject(options: TokenSchemeOptions): WorkloadScheme {
  *
  * @throws {TypeError} when `issuers` is empty, or an issuer is not an https URL or has no keys
  * @example
- * const scheme = oauthClient({ issuers: [{ issuer: 'https://auth.example.com' }], fetch, now: Date.now });
+ * const scheme = oauthClient({ issuers: [{ issuer: 'https://auth.example.com' }], fetch });
  * @see Interface: Workload identity object, scheme `oauth-client`; RFC 9068
  */
 export function oauthClient(options: TokenSchemeOptions): WorkloadScheme {

@@ -55,7 +55,7 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
     form: 'a list of lanes',
     // An empty one is refused by the authenticator.
     fits: (value) => Array.isArray(value) && value.every(isLane),
-    remedy: 'Pass one such as [apiKeyLane({ keys, now: Date.now })].',
+    remedy: 'Pass one such as [apiKeyLane({ keys })].',
   },
   engine: {
     form: 'an object',
