@@ -11,6 +11,7 @@ export const TIME_OF_DAY = {
   'packages/webhook-verify/src/dedup/sqlite.ts': 'handled deliveries are stored for days; the default of an option',
   'packages/webhook-verify/src/testing/': 'test deliveries are signed; the default of an option',
   'packages/webhook-verify/src/cli/start.ts': 'the command line signs and verifies now',
+  'packages/auth/src/clock-of.ts': 'tokens and keys end at a time of the day; the default of an option',
   'packages/auth/src/cli/svc-auth-start.ts': 'the command line judges now',
   'packages/conformance/src/checks/interrupts.ts': 'an answer carries the time of its decision',
   'packages/conformance/src/steps/fixture-logs.ts': 'an answer carries the time of its decision',

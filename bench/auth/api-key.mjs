@@ -27,9 +27,9 @@ export default async function apiKey() {
     mode: 'live',
     expiresAt,
   }));
-  const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore(records), now: Date.now })] });
+  const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore(records) })] });
   const load = async (hashes) => records.filter((record) => hashes.includes(record.hash));
-  const cached = authenticator({ lanes: [apiKeyLane({ keys: cachedKeyStore({ load }), now: Date.now })] });
+  const cached = authenticator({ lanes: [apiKeyLane({ keys: cachedKeyStore({ load }) })] });
   const requests = keys.map(({ key }) => ({
     headers: { host: 'svc.example', authorization: `Bearer ${key}`, accept: '*/*' },
   }));

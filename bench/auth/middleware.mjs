@@ -65,7 +65,7 @@ async function candidatesFor(algorithm) {
   const peerScopes = requiredScopes('runs:read');
 
   const issuers = [{ issuer: ISSUER, audience: AUDIENCE, profile: 'user', keys: localKeys({ keys: [jwk] }) }];
-  const lanes = [bearerLane({ issuers, now: Date.now })];
+  const lanes = [bearerLane({ issuers })];
   const guard = expressGuard({ authenticator: authenticator({ lanes }), scope: 'runs:read' });
 
   const candidates = {

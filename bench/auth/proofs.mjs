@@ -28,7 +28,7 @@ export default async function proofs() {
   const pool = new pg.Pool({ connectionString: postgres.url, max: 4 });
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   try {
-    const options = { now: Date.now, maxEntries: 1_000_000 };
+    const options = { maxEntries: 1_000_000 };
     const inPostgres = postgresReplayStore(pool, options);
     await inPostgres.migrate();
     const stores = {
@@ -87,11 +87,9 @@ async function clientOf() {
           .sign(client.privateKey),
       ),
     );
-    const dpop = dpopVerifier({ origin: ORIGIN, replays, now: Date.now });
+    const dpop = dpopVerifier({ origin: ORIGIN, replays });
     const auth = authenticator({
-      lanes: [
-        bearerLane({ issuers: [{ issuer: ISSUER, audience: 'svc', profile: 'user', keys }], dpop, now: Date.now }),
-      ],
+      lanes: [bearerLane({ issuers: [{ issuer: ISSUER, audience: 'svc', profile: 'user', keys }], dpop })],
     });
     return async () => {
       const headers = { authorization: `DPoP ${token}`, dpop: made.pop() };

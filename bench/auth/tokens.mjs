@@ -80,16 +80,14 @@ async function candidatesFor(algorithm) {
     // Accepts repeated proofs: the benchmark reuses one, because signing takes longer than verifying.
     replays: { claim: () => 'fresh' },
     perHolder: memoryRateLimiter({ limit: 1e9, windowSeconds: 120 }),
-    now: Date.now,
   });
   const issuers = [{ issuer: ISSUER, audience: 'svc', profile: 'user', keys }];
-  const tokensWith = (rememberedTokens) =>
-    authenticator({ lanes: [bearerLane({ issuers, dpop, now: Date.now, rememberedTokens })] });
+  const tokensWith = (rememberedTokens) => authenticator({ lanes: [bearerLane({ issuers, dpop, rememberedTokens })] });
   const [each, again] = [tokensWith(0), tokensWith(10_000)];
   const minted = mintApiKey({ mode: 'live', randomBytes });
   const record = { id: 'key_1', hash: minted.hash, tenant: 'acme', workspaces: ['acme-prod'], principal: 'p_1' };
   const stored = memoryKeyStore([{ ...record, scopes: ['runs:read', 'runs:create'], mode: 'live' }]);
-  const byKey = authenticator({ lanes: [apiKeyLane({ keys: stored, now: Date.now })] });
+  const byKey = authenticator({ lanes: [apiKeyLane({ keys: stored })] });
   const proof = async () =>
     new SignJWT({
       htm: 'GET',

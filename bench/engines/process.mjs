@@ -33,7 +33,7 @@ const { engine, close } = await CANDIDATES[name].open({ workflows, place, server
 const store = await openStore(place);
 const host = createHost({
   ...{ store, engine, hasWorkspace: () => true, secretKey: new Uint8Array(32) },
-  authenticate: [apiKeyLane({ keys: memoryKeyStore([keyRecord()]), now: Date.now })],
+  authenticate: [apiKeyLane({ keys: memoryKeyStore([keyRecord()]) })],
 });
 await host.start();
 

@@ -42,7 +42,7 @@ async function host(options) {
   };
   const made = createHost({
     store,
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([record]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([record]) })],
     engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: systemRandom(32),
     hasWorkspace: () => true,

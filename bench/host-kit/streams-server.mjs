@@ -61,7 +61,7 @@ const SERVERS = {
     };
     const host = createHost({
       store,
-      authenticate: [apiKeyLane({ keys: memoryKeyStore([record]), now: Date.now })],
+      authenticate: [apiKeyLane({ keys: memoryKeyStore([record]) })],
       engine: { version: 1, refuse: () => undefined, execute: () => new Promise(() => {}) },
       secretKey: systemRandom(32),
       hasWorkspace: () => true,

@@ -262,7 +262,7 @@ function signInRules({ stepUp: rules }: Config): SignInRule[] {
       ...(methods !== undefined && { methods }),
       ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
     };
-    return { operations, scopes, stepUp: stepUp({ ...required, now: Date.now }) };
+    return { operations, scopes, stepUp: stepUp(required) };
   });
 }
 

@@ -32,7 +32,7 @@ export async function callerRecords(config: Config, log: Log): Promise<CallerRec
 /** Makes records in memory, which outlive no restart. */
 export function memoryRecords(config: Config, log: Log): CallerRecords {
   return {
-    replays: memoryReplayStore({ now: Date.now, onFull: tellFull(log) }),
+    replays: memoryReplayStore({ onFull: tellFull(log) }),
     ...countsInMemory(config),
     proofsPerHolder: memoryRateLimiter(perHolder(IN_MEMORY)),
     close: async () => {},
@@ -42,7 +42,7 @@ export function memoryRecords(config: Config, log: Log): CallerRecords {
 async function sqliteRecords(config: Config, log: Log): Promise<CallerRecords> {
   const { sqliteReplayStore } = await import('@svc/auth/dpop/sqlite');
   const file = `${config.store.slice('sqlite:'.length)}.proofs`;
-  const options = { now: Date.now, maxEntries: IN_DATABASE, onFull: tellFull(log) };
+  const options = { maxEntries: IN_DATABASE, onFull: tellFull(log) };
   const replays = openedAt(file, () => sqliteReplayStore(file, options));
   return {
     replays,
@@ -78,7 +78,7 @@ async function postgresRecords(config: Config, log: Log): Promise<CallerRecords>
   };
   const limiter = (options: MemoryRateLimiterOptions, table: string) =>
     postgresRateLimiter({ ...options, pool, table, timeoutMs: COUNT_MS, onFailure });
-  const options = { now: Date.now, maxEntries: IN_DATABASE, table: `${SCHEMA}.dpop_proofs`, onFull: tellFull(log) };
+  const options = { maxEntries: IN_DATABASE, table: `${SCHEMA}.dpop_proofs`, onFull: tellFull(log) };
   const replays = postgresReplayStore(pool, options);
   try {
     await pool.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`).catch(throwUnlessMade);

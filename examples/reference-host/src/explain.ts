@@ -17,7 +17,7 @@ export const explain: Command = {
   summary: 'Tells why a captured request is refused, check by check.',
   run(args) {
     const { stdin, stdout, stderr } = process;
-    return explainCommand(args, { stdin, stdout, stderr, now: Date.now }, { name: 'svc-host explain', lanesOf });
+    return explainCommand(args, { stdin, stdout, stderr }, { name: 'svc-host explain', lanesOf });
   },
 };
 

@@ -49,7 +49,7 @@ async function serve(options: Partial<HostOptions> = {}): Promise<string> {
   const scopes = ['runs:create', 'runs:read'];
   const host = createHost({
     store: memoryStore(),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]) })],
     engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,

@@ -80,7 +80,7 @@ const AUTHENTICATOR_OPTIONS: OptionNames<AuthenticatorOptions> = {
  *
  * @throws {TypeError} when `lanes` is no list of lanes, is empty or has a name twice, or when `resourceMetadata` is not a URL
  * @example
- * const auth = authenticator({ lanes: [apiKeyLane({ keys, now: Date.now })] });
+ * const auth = authenticator({ lanes: [apiKeyLane({ keys })] });
  * const outcome = await auth.authenticate(request);
  * if (outcome.kind === 'refused') return respondWith(refusal(outcome.error));
  * @see Interface: Authentication
@@ -100,9 +100,7 @@ export function authenticator(options: AuthenticatorOptions): Authenticator {
   if (denyList !== undefined && typeof denyList?.isDenied !== 'function')
     throw new TypeError('authenticator: denyList must be a DenyList. Omit it, or pass one with isDenied.');
   if (!Array.isArray(options.lanes) || !options.lanes.every(isLane)) {
-    throw new TypeError(
-      'authenticator: lanes must be a list of lanes. Pass one such as [apiKeyLane({ keys, now: Date.now })].',
-    );
+    throw new TypeError('authenticator: lanes must be a list of lanes. Pass one such as [apiKeyLane({ keys })].');
   }
   const lanes = [...options.lanes];
   if (lanes.length === 0) throw new TypeError('authenticator: lanes must not be empty. Pass at least one lane.');

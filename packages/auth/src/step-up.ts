@@ -1,4 +1,5 @@
 import type { Decision } from './authorize.ts';
+import { clockOf } from './clock-of.ts';
 import { AuthError } from './errors.ts';
 import { type OptionNames, requireKnown } from './known-options.ts';
 import type { Principal } from './principal.ts';
@@ -11,8 +12,8 @@ export interface StepUpOptions {
   readonly methods?: readonly string[];
   /** The oldest sign-in (`auth_time`) that is accepted, in whole seconds. Default: any age. */
   readonly maxAgeSeconds?: number;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
 }
 
 /** A rule on the sign-in of a caller. Pass it to a guard as `stepUp`. */
@@ -37,13 +38,14 @@ export type StepUpDecision =
  *
  * @throws {TypeError} when no requirement is set, or one is invalid
  * @example
- * const recent = stepUp({ acrValues: ['phr'], maxAgeSeconds: 300, now: Date.now });
+ * const recent = stepUp({ acrValues: ['phr'], maxAgeSeconds: 300 });
  * const mayManageKeys = nodeGuard({ authenticator: auth, scope: 'keys:manage', stepUp: recent });
  * @see RFC 9470
  */
 export function stepUp(options: StepUpOptions): StepUp {
   requireKnown('stepUp', options, OPTIONS);
-  const { acrValues, methods = [], maxAgeSeconds, now } = options;
+  const { acrValues, methods = [], maxAgeSeconds } = options;
+  const now = clockOf('stepUp', options.now);
   requireValid(options);
   const parameters = parametersOf(options);
   return {
@@ -84,8 +86,7 @@ function parametersOf({ acrValues, maxAgeSeconds }: StepUpOptions): readonly str
   ];
 }
 
-function requireValid({ acrValues, methods, maxAgeSeconds, now }: StepUpOptions): void {
-  if (typeof now !== 'function') throw new TypeError('stepUp: now must be a function, e.g. Date.now.');
+function requireValid({ acrValues, methods, maxAgeSeconds }: StepUpOptions): void {
   if (acrValues === undefined && methods === undefined && maxAgeSeconds === undefined)
     throw new TypeError('stepUp: a requirement is missing. Set acrValues, methods or maxAgeSeconds.');
   for (const [name, values] of Object.entries({ acrValues, methods })) {

@@ -21,7 +21,7 @@ const keys = memoryKeyStore([
     mode: 'live',
   },
 ]);
-const options = { authenticator: authenticator({ lanes: [apiKeyLane({ keys, now: Date.now })] }), scope: 'runs:read' };
+const options = { authenticator: authenticator({ lanes: [apiKeyLane({ keys })] }), scope: 'runs:read' };
 
 describe('the caller is readable without a cast', () => {
   test('in Express: request.principal may be undefined, and principalOf(request) may not', () => {

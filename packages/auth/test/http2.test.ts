@@ -20,7 +20,7 @@ const record = (id: string, key: string) => ({
 });
 const keys = memoryKeyStore([record('key_1', KEY), record('key_2', OTHER)]);
 const admitted = nodeGuard({
-  authenticator: authenticator({ lanes: [apiKeyLane({ keys, now: Date.now })] }),
+  authenticator: authenticator({ lanes: [apiKeyLane({ keys })] }),
   scope: 'runs:read',
 });
 

@@ -44,7 +44,6 @@ function laneAt(changes: Partial<IntrospectionLaneOptions> = {}) {
     principalOf: pseudonyms(new Uint8Array(32)),
     timeoutMs: 60_000,
     fetch: unhurried,
-    now: Date.now,
     ...changes,
   });
 }
@@ -58,7 +57,7 @@ describe(`${covers('auth.bearer.validated-first')}, by introspection at a real p
     'a secret': clientSecretBasic({ clientId: READERS.basic, clientSecret: READER_SECRET }),
     'a private key': privateKeyJwt({
       ...{ clientId: READERS.key, key: reader.privateKey, algorithm: 'ES256', keyId: 'reader' },
-      ...{ now: Date.now, newId: () => crypto.randomUUID() },
+      newId: () => crypto.randomUUID(),
     }),
   });
 
@@ -120,7 +119,7 @@ describe(`${covers('auth.bearer.validated-first')}, by introspection at a real p
 
   test('reads signed answers, and then no others', async () => {
     const { access_token: token } = await provider.clientToken({ resource: OPAQUE_RESOURCE });
-    const answerKeys = remoteKeys({ issuer: provider.issuer, fetch, now: Date.now, timeoutMs: 60_000 });
+    const answerKeys = remoteKeys({ issuer: provider.issuer, fetch, timeoutMs: 60_000 });
     const kindOf = async (changes: Partial<IntrospectionLaneOptions>) => {
       const outcome = await authenticator({ lanes: [laneAt(changes)] }).authenticate(bearing(token));
       return outcome.kind === 'refused' ? `${outcome.error.code}: ${outcome.error.cause}` : outcome.kind;
@@ -145,7 +144,7 @@ describe(`${covers('auth.bearer.validated-first')}, by introspection at a real p
     const { access_token: token } = await provider.clientToken({ dpop, resource: OPAQUE_RESOURCE });
     const verifier = dpopVerifier({
       ...{ origin: OPAQUE_RESOURCE, windowSeconds: 300 },
-      ...{ replays: memoryReplayStore({ now: Date.now }), now: Date.now },
+      replays: memoryReplayStore(),
     });
     const auth = authenticator({ lanes: [laneAt({ dpop: verifier })] });
     const request = async (maker: typeof client) => ({

@@ -1,8 +1,18 @@
 import { anonymousActor, authenticator, guard, protectedResourceMetadata, roleAuthorizer, stepUp } from '@svc/auth';
-import { apiKeyLane, memoryKeyStore, mintApiKey, rotateApiKey, trackLastUsed } from '@svc/auth/api-key';
+import {
+  apiKeyLane,
+  apiKeys,
+  memoryKeyStore,
+  mintApiKey,
+  quotaLedger,
+  rotateApiKey,
+  trackLastUsed,
+} from '@svc/auth/api-key';
 import { subjectHashes } from '@svc/auth/audit';
 import { bearerLane, remoteKeys } from '@svc/auth/bearer';
 import { dpopVerifier, memoryReplayStore, statelessNonces } from '@svc/auth/dpop';
+import { postgresReplayStore } from '@svc/auth/dpop/postgres';
+import { sqliteReplayStore } from '@svc/auth/dpop/sqlite';
 import { expressGuard } from '@svc/auth/express';
 import { fastifyGuard } from '@svc/auth/fastify';
 import { guarded } from '@svc/auth/fetch';
@@ -21,6 +31,7 @@ import { expect, test } from 'vitest';
 const functions: Readonly<Record<string, (options: never) => unknown>> = {
   anonymousActor,
   apiKeyLane,
+  apiKeys: (options) => apiKeys({ ['k'.repeat(32)]: { tenant: 'acme', scopes: [] } }, options),
   authenticator,
   bearerLane,
   clientAddress,
@@ -74,12 +85,12 @@ test('the lanes reject unknown options inside of their options', () => {
     jwksUri: 'https://idp.example/keys',
     ...{ senderConstraint: true },
   } as const;
-  expect(() => bearerLane({ issuers: [issuer], now: Date.now })).toThrow(
+  expect(() => bearerLane({ issuers: [issuer] })).toThrow(
     'bearerLane: issuers[0]: unknown option senderConstraint. Did you mean senderConstrained?',
   );
   const delegation = { maxChainDepth: 1, issuers: [], audience: 'a', ...{ algorithm: [] } };
   const resolve = () => undefined;
-  expect(() => workloadLane({ schemes: [], audience: 'a', resolve, delegation, now: Date.now })).toThrow(
+  expect(() => workloadLane({ schemes: [], audience: 'a', resolve, delegation })).toThrow(
     'workloadLane: delegation: unknown option algorithm. Did you mean algorithms?',
   );
   const refusals = {
@@ -87,7 +98,7 @@ test('the lanes reject unknown options inside of their options', () => {
     clientOf: clientAddress(),
     ...{ clientsOf: 1 },
   };
-  const lane = apiKeyLane({ keys: memoryKeyStore([]), now: Date.now });
+  const lane = apiKeyLane({ keys: memoryKeyStore([]) });
   expect(() => authenticator({ lanes: [lane], refusals })).toThrow(
     'authenticator: refusals: unknown option clientsOf. Did you mean clientOf?',
   );
@@ -108,4 +119,58 @@ test('a guard names the option that was meant', () => {
   expect(() => guard({ authenticator: auth, ...{ scopes: ['runs:read'] } })).toThrow(
     'guard: unknown option scopes. Did you mean scope?',
   );
+});
+
+const keys = { find: () => undefined };
+const issuer = 'https://idp.example';
+const replays = memoryReplayStore();
+const newId = () => 'jti';
+const signer = { key: {} as CryptoKey, keyId: 'k1', algorithm: 'ES256', newId } as const;
+const fetch = () => Promise.reject(new Error('nothing is fetched'));
+const client = clientSecretBasic({ clientId: 'svc', clientSecret: 'of-a-test' });
+const audience = 'svc';
+const scheme = () => jwtSvid({ trustDomains: [{ name: 'acme.example', keys }] });
+
+/** Every function that judges by the time of the day, with all that it needs but a clock. */
+const judges: Readonly<Record<string, (clock: { readonly now?: () => number }) => unknown>> = {
+  apiKeyLane: (clock) => apiKeyLane({ keys: memoryKeyStore([]), ...clock }),
+  apiKeys: (clock) => apiKeys({ ['k'.repeat(32)]: { tenant: 'acme', scopes: [] } }, clock),
+  bearerLane: (clock) => bearerLane({ issuers: [{ issuer, audience, profile: 'user', keys }], ...clock }),
+  dpopVerifier: (clock) => dpopVerifier({ origin: issuer, replays, ...clock }),
+  introspectionLane: (clock) =>
+    introspectionLane({ issuer, endpoint: `${issuer}/introspect`, client, audience, fetch, ...clock }),
+  jwtSvid: (clock) => jwtSvid({ trustDomains: [{ name: 'acme.example', keys }], ...clock }),
+  logoutReceiver: (clock) => {
+    const denyList = { deny: () => Promise.resolve() };
+    return logoutReceiver({ issuers: [{ issuer, clientIds: ['a'], keys }], denyList, replays, ...clock });
+  },
+  memoryReplayStore,
+  postgresReplayStore: (clock) => postgresReplayStore({ query: async () => ({ rows: [] }) }, clock),
+  privateKeyJwt: (clock) => privateKeyJwt({ clientId: 'svc', ...signer, ...clock }),
+  quotaLedger: (clock) => quotaLedger({ draw: async () => [], ...clock }),
+  remoteKeys: (clock) => remoteKeys({ issuer, fetch, ...clock }),
+  sqliteReplayStore: (clock) => sqliteReplayStore(':memory:', clock),
+  statelessNonces: (clock) => statelessNonces({ secret: new Uint8Array(32), ...clock }),
+  stepUp: (clock) => stepUp({ maxAgeSeconds: 60, ...clock }),
+  tokenExchange: (clock) => tokenExchange({ issuer, ...signer, ...clock }),
+  workloadLane: (clock) => workloadLane({ schemes: [scheme()], audience, resolve: () => undefined, ...clock }),
+};
+
+test.each(Object.entries(judges))('%s needs no clock, and rejects one that is no function', (owner, made) => {
+  expect(made({})).toBeDefined();
+  const message = `${owner}: now must be a function. Omit it, or pass Date.now.`;
+  for (const now of [7, null, '2026-01-01']) expect(() => made({ now: now as never })).toThrow(new TypeError(message));
+});
+
+test.each(['cloud-subject', 'oauth-client'])('%s needs no clock, and rejects one that is no function', (name) => {
+  const made = name === 'oauth-client' ? oauthClient : cloudSubject;
+  expect(made({ issuers: [{ issuer, keys }] }).issuers).toEqual([issuer]);
+  expect(() => made({ issuers: [{ issuer, keys }], now: 7 as never })).toThrow(`${name}: now must be a function.`);
+});
+
+test('without a clock, the time of the machine decides', () => {
+  const rule = stepUp({ maxAgeSeconds: 60 });
+  const judged = (at: number) => rule.judge({ binding: 'bearer', signIn: { at } }).allowed;
+  expect(judged(Date.now())).toBe(true);
+  expect(judged(Date.now() - 61_000)).toBe(false);
 });

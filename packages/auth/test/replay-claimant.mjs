@@ -7,11 +7,10 @@ import { sqliteReplayStore } from '../src/dpop/sqlite.ts';
 
 const [place, ending] = process.argv.slice(2);
 const pool = place.startsWith('postgres') ? new pg.Pool({ connectionString: place, max: 2 }) : undefined;
-const options = { now: Date.now };
 const store =
   pool === undefined
-    ? sqliteReplayStore(place, options)
-    : postgresReplayStore(pool, { ...options, table: 'dpop_shared', timeoutMs: 60_000 });
+    ? sqliteReplayStore(place)
+    : postgresReplayStore(pool, { table: 'dpop_shared', timeoutMs: 60_000 });
 await store.migrate?.();
 process.stdout.write('ready\n');
 await new Promise((resolve) => process.stdin.once('data', resolve));

@@ -428,6 +428,6 @@ describe('options of statusLists', () => {
 
   test('an issuer takes no other object', () => {
     const issuers = [{ issuer: ISSUER, audience: 'svc', profile: 'user' as const, statusLists: {} as never }];
-    expect(() => bearerLane({ issuers, fetch, now: Date.now })).toThrow(/issuers\[0\]\.statusLists must be made by/);
+    expect(() => bearerLane({ issuers, fetch })).toThrow(/issuers\[0\]\.statusLists must be made by/);
   });
 });

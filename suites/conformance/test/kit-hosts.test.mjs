@@ -88,7 +88,7 @@ const engine = {
 };
 const host = createHost({
   store: memoryStore(),
-  authenticate: [apiKeyLane({ keys, now: Date.now })],
+  authenticate: [apiKeyLane({ keys })],
   engine: withConformanceFixtures(engine),
   capabilities: { fixtures: CONFORMANCE_FIXTURES },
   secretKey: crypto.getRandomValues(new Uint8Array(32)),

@@ -28,7 +28,7 @@ export async function openHost({ databaseUrl, workflows, restate, ...others }) {
   const host = createHost({
     engine,
     store: await postgresStore({ url: databaseUrl }),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore(KEYS), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore(KEYS) })],
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     log,

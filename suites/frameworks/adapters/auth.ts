@@ -37,7 +37,6 @@ export function makeAuth() {
         claims: { tenant: 'org', workspaces: 'workspaces', scopes: 'scope' },
       },
     ],
-    now: Date.now,
   });
-  return authenticator({ lanes: [tokens, apiKeyLane({ keys, now: Date.now })] });
+  return authenticator({ lanes: [tokens, apiKeyLane({ keys })] });
 }

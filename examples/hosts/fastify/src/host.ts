@@ -37,7 +37,7 @@ export function makeHost({ keyHashes, store, secretKey, receiverPort }: HostOpti
       mode: 'live',
     })),
   );
-  const authenticate = [apiKeyLane({ keys, now: Date.now })];
+  const authenticate = [apiKeyLane({ keys })];
   const protocol = { versions: ['1.1', '2.0'], preferred: '1.1' };
   const host = createHost({
     store,

@@ -39,7 +39,7 @@ function make(): Running {
       mode: 'live',
     })),
   );
-  const authenticate = [apiKeyLane({ keys, now: Date.now })];
+  const authenticate = [apiKeyLane({ keys })];
   const host = createHost({
     store: sqliteStore(DATABASE),
     // Made at the first start. Back it up together with the database.

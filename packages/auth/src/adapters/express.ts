@@ -40,7 +40,7 @@ export interface ExpressRequest extends NodeRequest {
  * import { expressGuard, principalOf } from '@svc/auth/express';
  * import express from 'express';
  *
- * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })] });
+ * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]) })] });
  * const app = express();
  * app.get('/runs', expressGuard({ authenticator: auth, scope: 'runs:read' }), (request, response) => {
  *   response.json({ tenant: principalOf(request).tenancy.tenant });

@@ -44,7 +44,7 @@ export interface FastifyReply {
  * import { fastifyGuard, principalOf } from '@svc/auth/fastify';
  * import fastify from 'fastify';
  *
- * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })] });
+ * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]) })] });
  * const app = fastify();
  * const onRequest = fastifyGuard({ authenticator: auth, scope: 'runs:read' });
  * app.get('/runs', { onRequest }, async (request) => ({ tenant: principalOf(request).tenancy.tenant }));

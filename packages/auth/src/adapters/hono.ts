@@ -54,7 +54,7 @@ const HONO_GUARD_OPTIONS: OptionNames<HonoGuardOptions> = { ...GUARD_OPTIONS, pe
  * import { honoGuard } from '@svc/auth/hono';
  * import { Hono } from 'hono';
  *
- * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })] });
+ * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]) })] });
  * const app = new Hono();
  * app.get('/runs', honoGuard({ authenticator: auth, scope: 'runs:read' }), (c) =>
  *   c.json({ tenant: c.get('principal').tenancy.tenant }),

@@ -50,7 +50,7 @@ const NEXT_GUARD_OPTIONS: OptionNames<NextGuardOptions> = { ...GUARD_OPTIONS, pe
  * import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
  * import { nextGuard } from '@svc/auth/next';
  *
- * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })] });
+ * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]) })] });
  * interface Context { params: Promise<{ id: string }> }
  * // app/runs/[id]/route.ts
  * export const GET = nextGuard({ authenticator: auth, scope: 'runs:read' }, async (_, { params }: Context, { tenancy }) =>

@@ -44,7 +44,7 @@ export interface CachedKeyStore extends KeyStore {
  * @throws {TypeError} when `load` is not a function, or a number is out of its range
  * @example
  * const keys = cachedKeyStore({ load: (hashes) => database.keysOf(hashes) });
- * const lane = apiKeyLane({ keys, now: Date.now });
+ * const lane = apiKeyLane({ keys });
  */
 export function cachedKeyStore(options: CachedKeyStoreOptions): CachedKeyStore {
   requireKnown('cachedKeyStore', options, CACHED_KEY_STORE_OPTIONS);

@@ -54,7 +54,7 @@ export function hashApiKey(key: string): string {
   throw new TypeError(
     isMistyped(key)
       ? 'hashApiKey: key has the form of a minted key and a wrong checksum. Check it for a typing error.'
-      : `hashApiKey: key must be ${MIN_LENGTH} to ${MAX_LENGTH} letters, digits or -._~+/, with = at the end only.`,
+      : `hashApiKey: key must be ${KEY_RULE}.`,
   );
 }
 
@@ -68,7 +68,7 @@ export function hashApiKey(key: string): string {
  * @see RFC 6750, section 2.1 (b64token)
  */
 export function acceptsForeignKey(key: string): boolean {
-  return key.length >= MIN_LENGTH && key.length <= MAX_LENGTH && B64TOKEN.test(key) && !isMistyped(key);
+  return key.length >= SHORTEST_KEY && key.length <= LONGEST_KEY && B64TOKEN.test(key) && !isMistyped(key);
 }
 
 /** Returns whether a key has the exact form of a minted key and a wrong checksum. */
@@ -85,8 +85,12 @@ function isHexDigit(code: number): boolean {
 }
 
 const RANDOM_BYTES = 32;
-const MIN_LENGTH = 32;
-const MAX_LENGTH = 512;
+/** The fewest characters of a key. */
+export const SHORTEST_KEY: number = 32;
+/** The most characters of a key. */
+export const LONGEST_KEY: number = 512;
+/** The form of a key of any origin. */
+export const KEY_RULE: string = `${SHORTEST_KEY} to ${LONGEST_KEY} letters, digits or -._~+/, with = at the end only`;
 const PREFIX_LENGTH = 9;
 const CHECKSUM_LENGTH = 8;
 const MINTED_LENGTH = PREFIX_LENGTH + 2 * RANDOM_BYTES + CHECKSUM_LENGTH;

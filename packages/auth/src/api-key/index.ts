@@ -1,5 +1,8 @@
+export type { ApiKeysOptions, FixedApiKey } from './api-keys.ts';
+export { apiKeys } from './api-keys.ts';
 export type { CachedKeyStore, CachedKeyStoreOptions } from './cached-keys.ts';
 export { cachedKeyStore } from './cached-keys.ts';
+export type { ApiKeyEntry } from './entry.ts';
 export type { Excess, KeyGrant } from './excess.ts';
 export { excessOf, holdsScope } from './excess.ts';
 export type { MintedKey } from './format.ts';

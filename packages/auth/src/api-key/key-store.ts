@@ -77,18 +77,22 @@ export interface KeyStore {
  */
 export function checkedApiKeyRecord(record: ApiKeyRecord): ApiKeyRecord {
   if (CHECKED.has(record)) return record;
+  return checkedAs(`API key ${isKeyId(record.id) ? record.id : 'record'}`, record);
+}
+
+/**
+ * Checks a record as {@link checkedApiKeyRecord} does.
+ *
+ * @param label begins the message of an error
+ */
+export function checkedAs(label: string, record: ApiKeyRecord): ApiKeyRecord {
   const { id, hash, tenant, workspaces, principal, principalKind, scopes, mode, expiresAt, revokedAt } = record;
   const { rateLimit, quota, allowedAddresses } = record;
-  const named = typeof id === 'string' && KEY_ID.test(id);
   const need = (met: boolean, field: string, expected: string) => {
-    if (!met) throw new TypeError(`API key ${named ? id : 'record'}: ${field} must be ${expected}.`);
+    if (!met) throw new TypeError(`${label}: ${field} must be ${expected}.`);
   };
-  need(named, 'id', '1 to 128 letters, digits or one of ._~-');
-  need(
-    typeof hash === 'string' && HASH.test(hash),
-    'hash',
-    '64 lower-case hexadecimal digits, as hashApiKey gives them',
-  );
+  need(isKeyId(id), 'id', '1 to 128 letters, digits or one of ._~-');
+  need(isKeyHash(hash), 'hash', '64 lower-case hexadecimal digits, as hashApiKey gives them');
   need(isOpaqueId(tenant), 'tenant', OPAQUE_ID_RULE);
   need(isReach(workspaces), 'workspaces', `"all", or a list of at least one workspace, each ${OPAQUE_ID_RULE}`);
   need(isOpaqueId(principal), 'principal', OPAQUE_ID_RULE);
@@ -128,6 +132,16 @@ const CHECKED = /* @__PURE__ */ new WeakSet<ApiKeyRecord>();
 
 const KEY_ID = /^[A-Za-z0-9._~-]{1,128}$/;
 const HASH = /^[0-9a-f]{64}$/;
+
+function isKeyId(id: unknown): boolean {
+  return typeof id === 'string' && KEY_ID.test(id);
+}
+
+/** Returns whether a value has the form of the hash of a key. */
+export function isKeyHash(hash: unknown): boolean {
+  return typeof hash === 'string' && HASH.test(hash);
+}
+
 const KINDS: ReadonlySet<string> = new Set(['user', 'agent']);
 
 function isInstant(time: number | undefined): boolean {

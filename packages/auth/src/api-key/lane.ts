@@ -1,4 +1,5 @@
 import { sha256 } from '#sha256';
+import { clockOf } from '../clock-of.ts';
 import type { Credential } from '../credential.ts';
 import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
@@ -15,8 +16,8 @@ import { onlyMatch } from './match.ts';
 export interface ApiKeyLaneOptions {
   /** Stores the keys. */
   readonly keys: KeyStore;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
   /** The issuer in Subject records: a URI or URN. Default `urn:svc:api-key`. */
   readonly issuer?: string;
   /**
@@ -48,17 +49,22 @@ const API_KEY_LANE_OPTIONS: OptionNames<ApiKeyLaneOptions> = {
  *
  * @throws {TypeError} when `keys`, `now` or `issuer` is invalid
  * @example
- * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore(records), now: Date.now })] });
+ * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore(records) })] });
  * @see Interface: API keys (machine callers)
  */
 export function apiKeyLane(options: ApiKeyLaneOptions): Lane {
   requireKnown('apiKeyLane', options, API_KEY_LANE_OPTIONS);
-  const { keys, now, issuer = 'urn:svc:api-key', onUsed, isWithin = () => false } = options;
-  if (typeof keys?.candidates !== 'function')
+  if (typeof options.keys?.candidates !== 'function')
     throw new TypeError('apiKeyLane: keys must be a KeyStore, e.g. memoryKeyStore(records).');
-  if (typeof now !== 'function') throw new TypeError('apiKeyLane: now must be a function, e.g. Date.now.');
+  return laneOf('apiKeyLane', options);
+}
+
+/** Makes the lane. Errors of its options begin with the owner. */
+export function laneOf(owner: string, options: ApiKeyLaneOptions): Lane {
+  const { keys, issuer = 'urn:svc:api-key', onUsed, isWithin = () => false } = options;
+  const now = clockOf(owner, options.now);
   if (!/^[^\s\p{C}]{1,1024}$/u.test(issuer))
-    throw new TypeError('apiKeyLane: issuer must be a URI or URN of at most 1024 characters, without white space.');
+    throw new TypeError(`${owner}: issuer must be a URI or URN of at most 1024 characters, without white space.`);
 
   return {
     name: LANE,
@@ -129,7 +135,7 @@ const ELSEWHERE = 'The key is valid, and the address of the client is not in its
 const STORE_TIMEOUT_MS = 5000;
 
 /** A key with this prefix never reaches live data, even if its record has the mode `live`. */
-const TEST_PREFIX = 'svc_test_';
+export const TEST_PREFIX = 'svc_test_';
 
 function isList(found: unknown): found is readonly ApiKeyRecord[] {
   return Array.isArray(found);

@@ -39,7 +39,7 @@ export interface LastUsed {
  * @throws {TypeError} when `intervalMs` or `maxKeys` is less than 1
  * @example
  * const lastUsed = trackLastUsed({ write: (times) => store.setLastUsed(times) });
- * const lane = apiKeyLane({ keys, now: Date.now, onUsed: lastUsed.note });
+ * const lane = apiKeyLane({ keys, onUsed: lastUsed.note });
  */
 export function trackLastUsed(options: LastUsedOptions): LastUsed {
   requireKnown('trackLastUsed', options, LAST_USED_OPTIONS);

@@ -1,21 +1,21 @@
-import { type ApiKeyRecord, checkedApiKeyRecord, type KeyStore } from './key-store.ts';
+import { type ApiKeyEntry, recordOf } from './entry.ts';
+import type { ApiKeyRecord, KeyStore } from './key-store.ts';
 
 /**
  * Makes a store of fixed keys in memory, e.g. from the configuration of a host. It returns candidates without a
  * promise.
  *
- * @throws {TypeError} for a malformed record, a repeated id or a repeated hash
+ * @throws {TypeError} for a malformed entry, a repeated id or a repeated hash
  * @example
- * const grants = { tenant: 'acme', workspaces: 'all', principal: 'p_7f3a', scopes: ['runs:*'], mode: 'live' } as const;
- * const keys = memoryKeyStore([{ id: 'key_1', hash: hashApiKey(key), ...grants }]);
+ * const keys = memoryKeyStore([{ hash: hashApiKey(key), tenant: 'acme', scopes: ['runs:*'] }]);
  */
-export function memoryKeyStore(records: Iterable<ApiKeyRecord>): KeyStore {
+export function memoryKeyStore(entries: Iterable<ApiKeyEntry>): KeyStore {
   const byPrefix = new Map<string, readonly ApiKeyRecord[]>();
   const ids = new Set<string>();
   const granted = new Set<string>();
-  for (const given of records) {
-    const record = checkedApiKeyRecord(given);
-    if (ids.has(record.id)) throw new TypeError(`API key ${record.id}: id must be unique. Another record has it.`);
+  for (const entry of entries) {
+    const record = recordOf(entry);
+    if (ids.has(record.id)) throw new TypeError(`API key ${record.id}: id must be unique. Another key has it.`);
     ids.add(record.id);
     for (const scope of record.scopes) granted.add(scope);
     const prefix = record.hash.slice(0, PREFIX_LENGTH);

@@ -1,3 +1,4 @@
+import { clockOf } from '../clock-of.ts';
 import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
@@ -13,8 +14,8 @@ export interface QuotaLedgerOptions {
    * is held. An account may be there twice. Returns one grant for each.
    */
   readonly draw: (draws: readonly QuotaDraw[]) => Promise<readonly QuotaGrant[]>;
-  /** Milliseconds since the epoch. The hosts of one store should agree on it. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. The hosts of one store should agree on it. Default: `Date.now`. */
+  readonly now?: () => number;
   /** A monotonic clock in milliseconds. Default `performance.now`. */
   readonly monotonic?: () => number;
   /** Time between two settlements, in milliseconds, at least 1. Default 60 000. */
@@ -57,13 +58,14 @@ export interface QuotaLedger extends QuotaCounter {
  *
  * @throws {TypeError} when an option is unknown, or out of its range
  * @example
- * const quotas = quotaLedger({ now: Date.now, draw: (draws) => store.draw(draws) });
+ * const quotas = quotaLedger({ draw: (draws) => store.draw(draws) });
  * const admitted = guard({ authenticator: auth, quotas });
  */
 export function quotaLedger(options: QuotaLedgerOptions): QuotaLedger {
   requireKnown('quotaLedger', options, QUOTA_LEDGER_OPTIONS);
-  const { draw, now, monotonic = () => performance.now(), intervalMs = 60_000, maxWaiting = 10_000 } = options;
-  for (const [name, value] of Object.entries({ draw, now, monotonic })) {
+  const { draw, monotonic = () => performance.now(), intervalMs = 60_000, maxWaiting = 10_000 } = options;
+  const now = clockOf('quotaLedger', options.now);
+  for (const [name, value] of Object.entries({ draw, monotonic })) {
     if (typeof value !== 'function') throw new TypeError(`quotaLedger: ${name} must be a function.`);
   }
   if (!(intervalMs >= 1)) throw new TypeError('quotaLedger: intervalMs must be at least 1.');

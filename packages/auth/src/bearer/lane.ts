@@ -1,3 +1,4 @@
+import { clockOf } from '../clock-of.ts';
 import type { KeyFetch } from '../jwt/remote-keys.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { Lane } from '../lane.ts';
@@ -10,8 +11,8 @@ import { VerifiedTokens } from './verified-tokens.ts';
 export interface BearerLaneOptions extends SenderConstraints {
   /** The accepted issuers, each at most once per profile. */
   readonly issuers: readonly TokenIssuer[];
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
   /** Fetches metadata and keys of issuers. Required unless every issuer has `keys`. */
   readonly fetch?: KeyFetch;
   /**
@@ -42,13 +43,13 @@ const BEARER_LANE_OPTIONS: OptionNames<BearerLaneOptions> = {
  * @throws {TypeError} when `now`, `rememberedTokens` or an issuer is invalid
  * @example
  * const issuers = [{ issuer: 'https://idp.example.com', audience: 'svc', profile: 'user' as const }];
- * const lane = bearerLane({ issuers, fetch: guardedFetch(), now: Date.now });
+ * const lane = bearerLane({ issuers, fetch: guardedFetch() });
  * @see Interface: User-bearer tokens (human callers, optional); RFC 9068, section 4; RFC 8725
  */
 export function bearerLane(options: BearerLaneOptions): Lane {
   requireKnown('bearerLane', options, BEARER_LANE_OPTIONS);
-  const { now, fetch, rememberedTokens = 10_000 } = options;
-  if (typeof now !== 'function') throw new TypeError('bearerLane: now must be a function, e.g. Date.now.');
+  const { fetch, rememberedTokens = 10_000 } = options;
+  const now = clockOf('bearerLane', options.now);
   if (options.issuers.length === 0)
     throw new TypeError('bearerLane: issuers must not be empty. Pass at least one issuer.');
   if (!Number.isSafeInteger(rememberedTokens) || rememberedTokens < 0)

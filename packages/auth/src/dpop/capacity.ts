@@ -1,3 +1,4 @@
+import { clockOf } from '../clock-of.ts';
 import type { OptionNames } from '../known-options.ts';
 import { forgetHorizon } from './horizon.ts';
 import type { ReplayStoreOptions } from './replay-store.ts';
@@ -15,8 +16,8 @@ export class ReplayCapacity {
 
   /** @throws {TypeError} when a clock is not a function, or `maxEntries` is not a whole number of at least 1 */
   constructor(of: string, options: ReplayStoreOptions, maxEntries: number) {
-    const { now, monotonic = () => performance.now(), onFull } = options;
-    if (typeof now !== 'function') throw new TypeError(`${of}: now must be a function, e.g. Date.now.`);
+    const { monotonic = () => performance.now(), onFull } = options;
+    const now = clockOf(of, options.now);
     if (typeof monotonic !== 'function') {
       throw new TypeError(`${of}: monotonic must be a function. Omit it, or pass () => performance.now().`);
     }

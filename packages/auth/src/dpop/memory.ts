@@ -8,9 +8,9 @@ import type { ReplayStore, ReplayStoreOptions } from './replay-store.ts';
  *
  * @throws {TypeError} when a clock is not a function, or `maxEntries` is not a whole number of at least 1
  * @example
- * const replays = memoryReplayStore({ now: Date.now });
+ * const replays = memoryReplayStore();
  */
-export function memoryReplayStore(options: ReplayStoreOptions): ReplayStore {
+export function memoryReplayStore(options: ReplayStoreOptions = {}): ReplayStore {
   requireKnown('memoryReplayStore', options, REPLAY_STORE_OPTIONS);
   const capacity = new ReplayCapacity('memoryReplayStore', options, options.maxEntries ?? 100_000);
   const expiries = new Map<string, number>();

@@ -2,6 +2,7 @@ import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64url } from 'jose';
+import { clockOf } from '../clock-of.ts';
 import { equalTexts } from '../equal-texts.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 
@@ -17,8 +18,8 @@ export interface Nonces {
 export interface NoncesOptions {
   /** At least 32 secret bytes. Hosts with the same secret accept each other's nonces. */
   readonly secret: Uint8Array;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
   /** Seconds for which a nonce is current, at least 1. Default 300. */
   readonly lifetimeSeconds?: number;
 }
@@ -30,12 +31,13 @@ const NONCES_OPTIONS: OptionNames<NoncesOptions> = { secret: true, now: true, li
  *
  * @throws {TypeError} when `secret` is shorter than 32 bytes or `lifetimeSeconds` is less than 1
  * @example
- * const nonces = statelessNonces({ secret, now: Date.now });
+ * const nonces = statelessNonces({ secret });
  * @see RFC 9449, section 9
  */
 export function statelessNonces(options: NoncesOptions): Nonces {
   requireKnown('statelessNonces', options, NONCES_OPTIONS);
-  const { secret, now, lifetimeSeconds = 300 } = options;
+  const { secret, lifetimeSeconds = 300 } = options;
+  const now = clockOf('statelessNonces', options.now);
   if (!(secret instanceof Uint8Array) || secret.length < 32) {
     throw new TypeError('statelessNonces: secret must be a Uint8Array of at least 32 bytes.');
   }

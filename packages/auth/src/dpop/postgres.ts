@@ -41,10 +41,13 @@ export interface PostgresReplayStore extends ReplayStore {
  * import pg from 'pg';
  *
  * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 2 });
- * const replays = postgresReplayStore(pool, { now: Date.now });
+ * const replays = postgresReplayStore(pool);
  * await replays.migrate();
  */
-export function postgresReplayStore(client: PostgresQuery, options: PostgresReplayStoreOptions): PostgresReplayStore {
+export function postgresReplayStore(
+  client: PostgresQuery,
+  options: PostgresReplayStoreOptions = {},
+): PostgresReplayStore {
   requireKnown('postgresReplayStore', options, POSTGRES_OPTIONS);
   const { table = 'svc_dpop_proofs', timeoutMs = 2000, maxEntries = 1_000_000 } = options;
   const capacity = new ReplayCapacity('postgresReplayStore', options, maxEntries);

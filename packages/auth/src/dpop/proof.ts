@@ -1,4 +1,5 @@
 import { sha256, sha256Base64url } from '#sha256';
+import { clockOf } from '../clock-of.ts';
 import { withinTime } from '../deadline.ts';
 import { equalTexts } from '../equal-texts.ts';
 import { AuthError } from '../errors.ts';
@@ -24,8 +25,8 @@ export interface DpopOptions {
   readonly origin: string;
   /** Stores used proofs. */
   readonly replays: ReplayStore;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
   /** Nonces of the host, required in every proof. Default: none is required. */
   readonly nonces?: Nonces | undefined;
   /** Accepted signature algorithms. Default RS256, PS256, ES256, EdDSA and Ed25519. */
@@ -98,8 +99,8 @@ export interface VerifiedProof {
  *
  * @throws {TypeError} when `origin`, `algorithms` or `windowSeconds` is invalid
  * @example
- * const replays = memoryReplayStore({ now: Date.now });
- * const dpop = dpopVerifier({ origin: 'https://svc.example.com', replays, now: Date.now });
+ * const replays = memoryReplayStore();
+ * const dpop = dpopVerifier({ origin: 'https://svc.example.com', replays });
  * @see RFC 9449, sections 4.3, 7.1, 9 and 11.1; RFC 7519, sections 4.1.4 and 4.1.5
  */
 export function dpopVerifier(options: DpopOptions): DpopVerifier {
@@ -128,7 +129,7 @@ class ProofVerifier {
   readonly #imported = new ImportedKeys();
 
   constructor(options: DpopOptions) {
-    const { origin, replays, now, nonces, algorithms = DEFAULT_ALGORITHMS, windowSeconds = 60 } = options;
+    const { origin, replays, nonces, algorithms = DEFAULT_ALGORITHMS, windowSeconds = 60 } = options;
     this.#origin = requireOrigin(origin);
     if (algorithms.length === 0 || !algorithms.every(isAlgorithm)) {
       throw new TypeError('dpopVerifier: algorithms must be a non-empty list of names in ALGORITHMS.');
@@ -139,7 +140,7 @@ class ProofVerifier {
     this.algorithms = algorithms;
     this.#windowSeconds = windowSeconds;
     this.#replays = replays;
-    this.#now = now;
+    this.#now = clockOf('dpopVerifier', options.now);
     this.#nonces = nonces;
     this.#perHolder = options.perHolder ?? holderLimit(windowSeconds);
   }

@@ -21,8 +21,10 @@ export interface ReplayStore {
 
 /** Options of every replay store of this package. */
 export interface ReplayStoreOptions {
-  /** Milliseconds since the epoch, e.g. `Date.now`. Proofs are forgotten by it, up to 30 s after they expire. */
-  readonly now: () => number;
+  /**
+   * Milliseconds since the epoch. Proofs are forgotten by it, up to 30 s after they expire. Default: `Date.now`.
+   */
+  readonly now?: () => number;
   /**
    * A monotonic clock in milliseconds. Default `performance.now`. A proof is remembered even if `now` is wrong by an hour
    * for a moment.

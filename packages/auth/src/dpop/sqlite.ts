@@ -23,9 +23,12 @@ export interface SqliteReplayStore extends ReplayStore {
  * @example
  * import { sqliteReplayStore } from '@svc/auth/dpop/sqlite';
  *
- * const replays = sqliteReplayStore('proofs.db', { now: Date.now });
+ * const replays = sqliteReplayStore('proofs.db');
  */
-export function sqliteReplayStore(database: string | DatabaseSync, options: ReplayStoreOptions): SqliteReplayStore {
+export function sqliteReplayStore(
+  database: string | DatabaseSync,
+  options: ReplayStoreOptions = {},
+): SqliteReplayStore {
   requireKnown('sqliteReplayStore', options, REPLAY_STORE_OPTIONS);
   const capacity = new ReplayCapacity('sqliteReplayStore', options, options.maxEntries ?? 1_000_000);
   const db = typeof database === 'string' ? opened(database) : database;

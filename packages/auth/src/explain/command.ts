@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
+import { clockOf } from '../clock-of.ts';
 import type { Lane } from '../lane.ts';
 import { capturedHead } from './capture.ts';
 import { type ExplainedStep, type Explanation, explainRequest } from './explain.ts';
@@ -23,25 +24,26 @@ export interface ExplainProgram {
  *
  * @returns the exit code: 0 the request is accepted, 1 it is refused, 2 wrong use or a bad configuration
  * @example
- * const { stdin, stdout, stderr } = process;
- * const terminal = { stdin, stdout, stderr, now: Date.now };
- * process.exitCode = await explainCommand(args, terminal, { name: 'my-host explain', lanesOf });
+ * const program = { name: 'my-host explain', lanesOf };
+ * process.exitCode = await explainCommand(process.argv.slice(2), process, program);
  */
 export async function explainCommand(
   args: readonly string[],
   terminal: ExplainTerminal,
   program: ExplainProgram,
 ): Promise<number> {
+  const { stdin, stdout, stderr } = terminal;
+  const now = clockOf('explainCommand', terminal.now);
   if (args.includes('--help') || args.includes('-h')) {
-    terminal.stdout.write(helpOf(program.name));
+    stdout.write(helpOf(program.name));
     return 0;
   }
   try {
-    return await run(args, terminal, program);
+    return await run(args, { stdin, stdout, stderr, now }, program);
   } catch (error) {
     // parseArgs throws a TypeError for an unknown option, and a lane one for an invalid configuration.
     if (!(error instanceof ExplainUsageError || error instanceof TypeError)) throw error;
-    terminal.stderr.write(`${program.name}: ${error.message}\n${program.name} --help describes the arguments.\n`);
+    stderr.write(`${program.name}: ${error.message}\n${program.name} --help describes the arguments.\n`);
     return 2;
   }
 }
@@ -65,7 +67,11 @@ Exit code: 0 accepted, 1 refused, 2 wrong use or a bad configuration.
 `;
 }
 
-async function run(args: readonly string[], terminal: ExplainTerminal, program: ExplainProgram): Promise<number> {
+async function run(
+  args: readonly string[],
+  { stdin, stdout, now }: Required<ExplainTerminal>,
+  program: ExplainProgram,
+): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -81,11 +87,11 @@ async function run(args: readonly string[], terminal: ExplainTerminal, program: 
   if (config === undefined) throw new ExplainUsageError('--config: is missing. Pass the configuration.');
   const [file = '-', ...others] = positionals;
   if (others.length > 0) throw new ExplainUsageError('CAPTURE: must be given once. Pass one file, or standard input.');
-  const at = timeIn(values.at) ?? terminal.now();
+  const at = timeIn(values.at) ?? now();
   const lanes = await program.lanesOf(config, () => at);
-  const head = capturedHead(await textOf(file, terminal.stdin), values.peer);
+  const head = capturedHead(await textOf(file, stdin), values.peer);
   const explanation = await explainRequest(head, { lanes, at, scope: values.scope });
-  terminal.stdout.write(values.json ? `${JSON.stringify(explanation, undefined, 2)}\n` : reportOf(explanation));
+  stdout.write(values.json ? `${JSON.stringify(explanation, undefined, 2)}\n` : reportOf(explanation));
   return explanation.accepted ? 0 : 1;
 }
 

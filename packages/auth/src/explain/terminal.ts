@@ -8,8 +8,8 @@ export interface ExplainTerminal {
   readonly stdout: Writable;
   /** Gets errors of usage. */
   readonly stderr: Writable;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
 }
 
 /**

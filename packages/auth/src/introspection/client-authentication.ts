@@ -1,4 +1,5 @@
 import { type CryptoKey, type KeyObject, SignJWT } from 'jose';
+import { clockOf } from '../clock-of.ts';
 import type { Algorithm } from '../jwt/algorithms.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 
@@ -60,8 +61,8 @@ export interface PrivateKeyJwtOptions {
   readonly keyId?: string;
   /** The audience of assertions. Default: the issuer. */
   readonly audience?: string;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
   /** Returns a fresh id (`jti`) for every assertion, e.g. `() => crypto.randomUUID()`. */
   readonly newId: () => string;
 }
@@ -72,12 +73,13 @@ export interface PrivateKeyJwtOptions {
  * @throws {TypeError} when an option is unknown or empty
  * @example
  * const newId = () => crypto.randomUUID();
- * const client = privateKeyJwt({ clientId: 'svc', key, algorithm: 'ES256', now: Date.now, newId });
+ * const client = privateKeyJwt({ clientId: 'svc', key, algorithm: 'ES256', newId });
  * @see RFC 7523, section 3; OpenID Connect Core 1.0, section 9
  */
 export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthentication {
   requireKnown('privateKeyJwt', options, KEY_OPTIONS);
-  const { clientId, key, algorithm, keyId, audience, now, newId } = options;
+  const { clientId, key, algorithm, keyId, audience, newId } = options;
+  const now = clockOf('privateKeyJwt', options.now);
   requireText('privateKeyJwt', { clientId });
   return {
     clientId,

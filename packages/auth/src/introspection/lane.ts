@@ -3,6 +3,7 @@ import { type CallerRules, callerOf } from '../bearer/caller.ts';
 import { confirmedSender, type SenderConstraints, useProof } from '../bearer/confirmation.ts';
 import type { TokenIssuer } from '../bearer/issuer.ts';
 import { tokenRefusal, unboundToken } from '../bearer/token-refusal.ts';
+import { clockOf } from '../clock-of.ts';
 import type { Credential } from '../credential.ts';
 import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
@@ -42,8 +43,8 @@ export interface IntrospectionLaneOptions
   readonly client: ClientAuthentication;
   /** Sends a POST. Pass a guarded fetch that may reach the endpoint. */
   readonly fetch: IntrospectionFetch;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
   /**
    * Returns whether a credential may be a token of the issuer. Every such credential is sent to the endpoint, so exclude
    * API keys that were not minted. It is not asked about minted keys and about JWTs of another issuer, which are never
@@ -118,18 +119,19 @@ const OPTIONS: OptionNames<IntrospectionLaneOptions> = {
  * const client = clientSecretBasic({ clientId: 'svc', clientSecret });
  * const endpoint = 'https://idp.example.com/introspect';
  * const issuer = 'https://idp.example.com';
- * const lane = introspectionLane({ issuer, endpoint, client, audience: 'svc', fetch: guardedFetch(), now: Date.now });
+ * const lane = introspectionLane({ issuer, endpoint, client, audience: 'svc', fetch: guardedFetch() });
  * @see RFC 7662; RFC 9701
  */
 export function introspectionLane(options: IntrospectionLaneOptions): Lane {
   requireKnown('introspectionLane', options, OPTIONS);
   const checked = checkedOptions(options);
-  const { issuer, endpoint: url, client, fetch, now, answerKeys, isToken } = options;
+  const { issuer, endpoint: url, client, fetch, answerKeys, isToken } = options;
+  const { now } = checked;
   const signed =
     answerKeys && signedAnswers(issuer, answerKeys, { readers: [client.clientId, ...checked.audiences], now });
   const endpoint = { url, issuer, client, fetch, timeoutMs: checked.timeoutMs, signed };
-  const verdicts = new Verdicts((token) => introspected(endpoint, token), { now, ...checked });
-  const statuses = statusesOf(options);
+  const verdicts = new Verdicts((token) => introspected(endpoint, token), checked);
+  const statuses = statusesOf(options, now);
   const mayBe = (token: string) => mayBeOf(issuer, token) && (isToken === undefined || isToken(token));
 
   return {
@@ -227,8 +229,8 @@ export function introspectionLane(options: IntrospectionLaneOptions): Lane {
   }
 }
 
-function statusesOf(options: IntrospectionLaneOptions): StatusJudge | undefined {
-  const { issuer, now, statusLists: lists, keys = options.answerKeys } = options;
+function statusesOf(options: IntrospectionLaneOptions, now: () => number): StatusJudge | undefined {
+  const { issuer, statusLists: lists, keys = options.answerKeys } = options;
   if (lists === undefined) return undefined;
   if (typeof lists?.judgeOf !== 'function')
     throw new TypeError('introspectionLane: statusLists must be made by statusLists of @svc/auth/status-list.');
@@ -256,6 +258,7 @@ function mayBeOf(issuer: string, token: string): boolean {
 const MINTED = /^svc_(?:live|test)_/;
 
 interface Checked {
+  readonly now: () => number;
   readonly audiences: readonly string[];
   readonly profiles: readonly TokenIssuer['profile'][];
   readonly maxLifetimeSeconds: number;
@@ -267,7 +270,7 @@ interface Checked {
 }
 
 function checkedOptions(options: IntrospectionLaneOptions): Checked {
-  const { issuer, endpoint, client, fetch, now, profiles = ['user', 'client'], maxLifetimeSeconds = DAY } = options;
+  const { issuer, endpoint, client, fetch, profiles = ['user', 'client'], maxLifetimeSeconds = DAY } = options;
   const fail = (problem: string) => new TypeError(`introspectionLane: ${problem}.`);
   if (typeof issuer !== 'string' || !isKeyUrl(issuer))
     throw fail('issuer must be an https URL without query or fragment');
@@ -275,7 +278,7 @@ function checkedOptions(options: IntrospectionLaneOptions): Checked {
     throw fail('endpoint must be an https URL, or an http URL on this machine, without credentials, query or fragment');
   if (typeof client?.partsOf !== 'function') throw fail('client must be made by clientSecretBasic or privateKeyJwt');
   if (typeof fetch !== 'function') throw fail('fetch must be a function, e.g. guardedFetch()');
-  if (typeof now !== 'function') throw fail('now must be a function, e.g. Date.now');
+  const now = clockOf('introspectionLane', options.now);
   const audiences = [options.audience].flat();
   if (audiences.length === 0 || audiences.some((audience) => typeof audience !== 'string' || audience === ''))
     throw fail('audience must be one or more non-empty strings that name this host');
@@ -287,6 +290,7 @@ function checkedOptions(options: IntrospectionLaneOptions): Checked {
     throw fail(`${name} must be ${least} to ${most}`);
   };
   return {
+    now,
     audiences,
     profiles,
     maxLifetimeSeconds,

@@ -1,4 +1,5 @@
 import type { CryptoKey } from 'jose';
+import { clockOf } from '../clock-of.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import { boundedBytes } from './bounded-bytes.ts';
 import { type KeySource, usableKeys, type WantedKey } from './key-set.ts';
@@ -14,8 +15,8 @@ export interface RemoteKeysOptions {
   readonly jwksUri?: string | undefined;
   /** Sends a GET. Pass a guarded fetch: the metadata of an issuer determines the next URL. */
   readonly fetch: KeyFetch;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
   /** Returns a number from 0 to 1, which spreads retries. Default `Math.random`. */
   readonly random?: () => number;
   /** Age of keys, in seconds, at which they are fetched again, at least 60. Default 600. */
@@ -57,7 +58,7 @@ export type KeyFetch = (
  *
  * @throws {TypeError} when an option is invalid
  * @example
- * const keys = remoteKeys({ issuer: 'https://idp.example.com', fetch: guardedFetch(), now: Date.now });
+ * const keys = remoteKeys({ issuer: 'https://idp.example.com', fetch: guardedFetch() });
  * @see RFC 7517, section 5; RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4
  */
 export function remoteKeys(options: RemoteKeysOptions): KeySource {
@@ -67,12 +68,20 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
   if (jwksUri !== undefined && !isKeyUrl(jwksUri)) throw new TypeError(`remoteKeys: jwksUri must be ${KEY_URL_RULE}.`);
   if (!(maxAgeSeconds >= 60)) throw new TypeError('remoteKeys: maxAgeSeconds must be at least 60.');
   if (!(staleSeconds >= 0 && staleSeconds <= 3600)) throw new TypeError('remoteKeys: staleSeconds must be 0 to 3600.');
-  const keys = new RemoteKeys(options, maxAgeSeconds * 1000, staleSeconds * 1000);
+  const keys = new RemoteKeys(
+    { ...options, now: clockOf('remoteKeys', options.now) },
+    maxAgeSeconds * 1000,
+    staleSeconds * 1000,
+  );
   return { find: (wanted) => keys.find(wanted) };
 }
 
+interface RemoteKeysParts extends RemoteKeysOptions {
+  readonly now: () => number;
+}
+
 class RemoteKeys {
-  readonly #options: RemoteKeysOptions;
+  readonly #options: RemoteKeysParts;
   readonly #maxAgeMs: number;
   readonly #staleMs: number;
   /** The keys of the last successful fetch, and its time. */
@@ -82,7 +91,7 @@ class RemoteKeys {
   /** The last failed fetch. No other is tried before `until`. */
   #failure: { readonly cause: unknown; readonly until: number } | undefined;
 
-  constructor(options: RemoteKeysOptions, maxAgeMs: number, staleMs: number) {
+  constructor(options: RemoteKeysParts, maxAgeMs: number, staleMs: number) {
     this.#options = options;
     this.#maxAgeMs = maxAgeMs;
     this.#staleMs = staleMs;

@@ -1,4 +1,5 @@
 import { sha256 } from '#sha256';
+import { clockOf } from '../clock-of.ts';
 import { withinTime } from '../deadline.ts';
 import type { DenyListWriter, Withdrawal } from '../deny-list.ts';
 import type { ReplayStore } from '../dpop/replay-store.ts';
@@ -37,8 +38,8 @@ export interface LogoutReceiverOptions {
   readonly denyList: DenyListWriter;
   /** Remembers the ids (`jti`) of accepted logout tokens. */
   readonly replays: ReplayStore;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
   /** Fetches metadata and keys of issuers. Required unless every issuer has `keys`. */
   readonly fetch?: KeyFetch;
   /** The longest life of an access token in seconds: a withdrawal ends after it. Default 86 400, a day. */
@@ -78,16 +79,16 @@ const ISSUER: OptionNames<LogoutIssuer> = {
  *
  * @throws {TypeError} when an option is invalid
  * @example
- * const receive = logoutReceiver({ issuers, denyList, replays, fetch: guardedFetch(), now: Date.now });
+ * const receive = logoutReceiver({ issuers, denyList, replays, fetch: guardedFetch() });
  * const { status, headers, body } = await receive(await request.text());
  * @see OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8
  */
 export function logoutReceiver(options: LogoutReceiverOptions): (form: string) => Promise<Refusal> {
   requireKnown('logoutReceiver', options, OPTIONS);
-  const { denyList, replays, now, maxLifetimeSeconds = DAY, onFailure, timeoutMs = 5000 } = options;
-  if (typeof now !== 'function') throw new TypeError('logoutReceiver: now must be a function, e.g. Date.now.');
+  const { denyList, replays, maxLifetimeSeconds = DAY, onFailure, timeoutMs = 5000 } = options;
+  const now = clockOf('logoutReceiver', options.now);
   if (!(maxLifetimeSeconds > 0)) throw new TypeError('logoutReceiver: maxLifetimeSeconds must be more than 0.');
-  const issuers = rulesByIssuer(options);
+  const issuers = rulesByIssuer(options, now);
 
   return async (form) => {
     try {
@@ -129,7 +130,7 @@ interface IssuerRules extends LogoutRules {
   readonly endsEverySession: boolean;
 }
 
-function rulesByIssuer({ issuers, fetch, now }: LogoutReceiverOptions): ReadonlyMap<string, IssuerRules> {
+function rulesByIssuer({ issuers, fetch }: LogoutReceiverOptions, now: () => number): ReadonlyMap<string, IssuerRules> {
   if (issuers.length === 0) throw new TypeError('logoutReceiver: issuers must not be empty. Pass at least one issuer.');
   const rules = new Map<string, IssuerRules>();
   for (const [index, entry] of issuers.entries()) {

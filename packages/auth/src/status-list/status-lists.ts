@@ -95,7 +95,7 @@ export interface StatusLists {
  * @example
  * const lists = statusLists({ uris: ['https://idp.example.com/statuslists/'], fetch: guardedFetch() });
  * const issuers = [{ issuer: 'https://idp.example.com', audience: 'svc', profile: 'user' as const, statusLists: lists }];
- * const lane = bearerLane({ issuers, fetch: guardedFetch(), now: Date.now });
+ * const lane = bearerLane({ issuers, fetch: guardedFetch() });
  * @see draft-ietf-oauth-status-list, sections 6.2, 7.1 and 8.3
  */
 export function statusLists(options: StatusListsOptions): StatusLists {

@@ -1,4 +1,5 @@
 import { type CryptoKey, SignJWT } from 'jose';
+import { clockOf } from '../clock-of.ts';
 import { AuthError } from '../errors.ts';
 import type { Algorithm } from '../jwt/algorithms.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
@@ -56,8 +57,8 @@ export interface TokenExchangeOptions {
   readonly keyId: string;
   /** `alg` of the key. */
   readonly algorithm: Algorithm;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
   /** Returns a fresh id (`jti`) for every token, e.g. `() => crypto.randomUUID()`. */
   readonly newId: () => string;
 }
@@ -91,7 +92,7 @@ export interface ExchangedToken {
  *
  * @example
  * const newId = () => crypto.randomUUID();
- * const exchange = tokenExchange({ issuer, key, keyId: 'k1', algorithm: 'ES256', now: Date.now, newId });
+ * const exchange = tokenExchange({ issuer, key, keyId: 'k1', algorithm: 'ES256', newId });
  * const audience = 'https://files.example.com';
  * const { token } = await exchange(upstream, { audience, scopes: ['runs:read'], actor: { subject: 'worker' } });
  * @see Interface: Workload identity, Delegation rules, item 6; RFC 8693, section 2
@@ -100,7 +101,8 @@ export function tokenExchange(
   options: TokenExchangeOptions,
 ): (upstream: UpstreamGrant, request: ExchangeRequest) => Promise<ExchangedToken> {
   requireKnown('tokenExchange', options, TOKEN_EXCHANGE_OPTIONS);
-  const { issuer, key, keyId, algorithm, now, newId } = options;
+  const { issuer, key, keyId, algorithm, newId } = options;
+  const now = clockOf('tokenExchange', options.now);
   return async (upstream, request) => {
     const { audience, scopes, actor, keyThumbprint, lifetimeSeconds = 300 } = request;
     const issuedAt = Math.floor(now() / 1000);

@@ -1,5 +1,6 @@
 import { type Confirmed, confirmedSender, type SenderConstraints, useProof } from '../bearer/confirmation.ts';
 import { type ClaimedCaller, claimedIn } from '../claimed-caller.ts';
+import { clockOf } from '../clock-of.ts';
 import type { Credential } from '../credential.ts';
 import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
@@ -44,8 +45,8 @@ export interface WorkloadLaneOptions extends SenderConstraints {
   readonly delegation?: DelegationRules;
   /** Time limit of `resolve` in milliseconds. Default 2000. */
   readonly resolveTimeoutMs?: number;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
 }
 
 const WORKLOAD_LANE_OPTIONS: OptionNames<WorkloadLaneOptions> = {
@@ -83,7 +84,7 @@ export interface PresentedIdentity {
  * @example
  * const schemes = [jwtSvid({ trustDomains })];
  * const audience = 'https://svc.example.com';
- * const lane = workloadLane({ schemes, audience, resolve: findWorkload, now: Date.now });
+ * const lane = workloadLane({ schemes, audience, resolve: findWorkload });
  * @see Interface: Workload identity
  */
 export function workloadLane(options: WorkloadLaneOptions): Lane {
@@ -100,6 +101,7 @@ export function workloadLane(options: WorkloadLaneOptions): Lane {
 /** Runs the checks of the lane, each a method, in the order of `#judge`. */
 class WorkloadJudge {
   readonly #options: WorkloadLaneOptions;
+  readonly #now: () => number;
   readonly #audiences: readonly string[];
   readonly #senderConstraint: readonly Binding[];
   readonly #delegations: DelegationVerifier | undefined;
@@ -107,6 +109,7 @@ class WorkloadJudge {
   constructor(options: WorkloadLaneOptions) {
     requireSchemes(options.schemes);
     this.#options = options;
+    this.#now = clockOf('workloadLane', options.now);
     this.#audiences = requireAudiences(options.audience);
     this.#senderConstraint = options.senderConstraint ?? [];
     this.#delegations = options.delegation && delegationVerifier(options.delegation);
@@ -136,7 +139,7 @@ class WorkloadJudge {
   ): Promise<AuthOutcome> {
     await admission.require(this.#claimed(unverified, presented));
     try {
-      const identity = await unverified.verify(this.#options.now());
+      const identity = await unverified.verify(this.#now());
       const sender = await this.#requireSender(identity, presented);
       this.#requireAudience(identity);
       // After the sender is confirmed: a thief of a bound token makes the host fetch nothing.
@@ -160,7 +163,7 @@ class WorkloadJudge {
     }
     return claimedIn(jwt, () => {
       this.#requireAudience({ audiences: audiencesOf(jwt.claims) });
-      requireLifetime(jwt.claims, { ...LOOSE_TIMES, now: this.#options.now() });
+      requireLifetime(jwt.claims, { ...LOOSE_TIMES, now: this.#now() });
     });
   }
 
@@ -206,7 +209,7 @@ class WorkloadJudge {
     if (this.#delegations === undefined) {
       throw unverifiedError(NO_DELEGATIONS, undefined, 'delegation');
     }
-    const delegation = await this.#delegations.verify(proof, this.#options.now()).catch(faultOfDelegation);
+    const delegation = await this.#delegations.verify(proof, this.#now()).catch(faultOfDelegation);
     const last = delegation.hops.at(-1);
     if (last?.subject === identity.subject && last.issuer === identity.issuer) return delegation;
     throw unverifiedError(NOT_THE_DELEGATE, undefined, 'delegation');

@@ -1,3 +1,4 @@
+import { clockOf } from '../clock-of.ts';
 import type { Algorithm } from '../jwt/algorithms.ts';
 import { audiencesOf, requireLifetime } from '../jwt/claims.ts';
 import { textClaim } from '../jwt/jwt.ts';
@@ -85,7 +86,7 @@ export interface JwtSvidOptions {
      */
     readonly statusLists?: StatusLists;
   }[];
-  /** Milliseconds since the epoch, e.g. `Date.now`. Required when a trust domain has `statusLists`. */
+  /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly now?: () => number;
   /** Name of the trust roots in decision records. Default `spiffe`. */
   readonly issuerClass?: string;
@@ -103,7 +104,7 @@ const JWT_SVID_OPTIONS: OptionNames<JwtSvidOptions> = {
 /**
  * Makes the scheme of JWT-SVIDs: tokens whose subject is a SPIFFE ID.
  *
- * @throws {TypeError} when `trustDomains` is empty or has an invalid name, or has `statusLists` without `now`
+ * @throws {TypeError} when `trustDomains` is empty or has an invalid name
  * @example
  * const scheme = jwtSvid({ trustDomains: [{ name: 'acme.example', keys: bundleKeys(bundle) }] });
  * @see JWT-SVID, sections 2 to 4
@@ -152,14 +153,13 @@ interface TrustedDomain {
   readonly statuses: StatusJudge | undefined;
 }
 
-function trustedDomains({ trustDomains, now }: JwtSvidOptions): ReadonlyMap<string, TrustedDomain> {
+function trustedDomains(options: JwtSvidOptions): ReadonlyMap<string, TrustedDomain> {
+  const now = clockOf('jwtSvid', options.now);
   const trusted = new Map<string, TrustedDomain>();
-  for (const { name, keys, statusLists } of trustDomains) {
+  for (const { name, keys, statusLists } of options.trustDomains) {
     const issuer = `spiffe://${checkedTrustDomain(name)}`;
     trusted.set(name, { keys, statuses: undefined });
     if (statusLists === undefined) continue;
-    if (typeof now !== 'function')
-      throw new TypeError('jwtSvid: now must be a function when a trust domain has statusLists, e.g. Date.now.');
     const parts = { issuer, keys, algorithms: SVID_ALGORITHMS, clockSkewSeconds: SKEW_SECONDS, now };
     trusted.set(name, { keys, statuses: statusJudge('jwtSvid: trustDomains[].statusLists', statusLists, parts) });
   }

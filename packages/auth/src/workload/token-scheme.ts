@@ -1,3 +1,4 @@
+import { clockOf } from '../clock-of.ts';
 import { type Algorithm, DEFAULT_ALGORITHMS } from '../jwt/algorithms.ts';
 import { audiencesOf, requireLifetime, requireText } from '../jwt/claims.ts';
 import { textClaim } from '../jwt/jwt.ts';
@@ -29,8 +30,8 @@ export interface TokenSchemeOptions {
   }[];
   /** Fetches metadata and keys. Required unless every issuer has `keys`. */
   readonly fetch?: KeyFetch;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
   /** Accepted signature algorithms. Default RS256, PS256, ES256, EdDSA and Ed25519. */
   readonly algorithms?: readonly Algorithm[];
   /** Name of the issuers in decision records. Default: the name of the scheme. */
@@ -58,7 +59,7 @@ const TOKEN_SCHEME_OPTIONS: OptionNames<TokenSchemeOptions> = {
  * @throws {TypeError} when `issuers` is empty, or an issuer is not an https URL or has no keys
  * @example
  * const issuers = [{ issuer: 'https://token.actions.githubusercontent.com' }];
- * const scheme = cloudSubject({ issuers, fetch, now: Date.now });
+ * const scheme = cloudSubject({ issuers, fetch });
  * @see Interface: Workload identity object, scheme `cloud-subject`
  */
 export function cloudSubject(options: TokenSchemeOptions): WorkloadScheme {
@@ -72,7 +73,7 @@ export function cloudSubject(options: TokenSchemeOptions): WorkloadScheme {
  *
  * @throws {TypeError} when `issuers` is empty, or an issuer is not an https URL or has no keys
  * @example
- * const scheme = oauthClient({ issuers: [{ issuer: 'https://auth.example.com' }], fetch, now: Date.now });
+ * const scheme = oauthClient({ issuers: [{ issuer: 'https://auth.example.com' }], fetch });
  * @see Interface: Workload identity object, scheme `oauth-client`; RFC 9068
  */
 export function oauthClient(options: TokenSchemeOptions): WorkloadScheme {
@@ -87,7 +88,8 @@ function tokenScheme(
   options: TokenSchemeOptions,
 ): WorkloadScheme {
   const { algorithms = DEFAULT_ALGORITHMS, issuerClass = scheme, maxLifetimeSeconds = 3600 } = options;
-  const { fetch, now, clockSkewSeconds = 60 } = options;
+  const { fetch, clockSkewSeconds = 60 } = options;
+  const now = clockOf(scheme, options.now);
   const trusted = new Map<string, { readonly keys: KeySource; readonly statuses: StatusJudge | undefined }>();
   for (const entry of options.issuers) {
     const { issuer, statusLists } = entry;

@@ -81,7 +81,7 @@ export interface StoredKeys extends KeyStore {
  * @throws {TypeError} for an unknown option, a malformed key of the configuration, or one that is there twice
  * @example
  * const keys = storedKeys({ store });
- * const lane = apiKeyLane({ keys, now: Date.now, onUsed: keys.onUsed });
+ * const lane = apiKeyLane({ keys, onUsed: keys.onUsed });
  * const host = createHost({ store, authenticate: [lane], apiKeys: keys, engine, secretKey, hasWorkspace });
  */
 export function storedKeys(options: StoredKeysOptions): StoredKeys {

@@ -33,7 +33,7 @@ export interface LogoutAnswer {
  * `backchannel_logout_uri`. When it answers 200, no host of the store accepts a token of the session.
  *
  * @example
- * const receive = logoutReceiver({ issuers, denyList: access, replays, fetch: guardedFetch(), now: Date.now });
+ * const receive = logoutReceiver({ issuers, denyList: access, replays, fetch: guardedFetch() });
  * const host = createHost({ ...options, access, mounts: [backChannelLogoutMount({ receive })] });
  * @see OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8
  */

@@ -22,7 +22,7 @@ const servers: Server[] = [];
 beforeAll(async () => {
   host = createHost({
     store: memoryStore(),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
     engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,

@@ -35,7 +35,7 @@ function closable(): { readonly store: Store; readonly isClosed: () => boolean }
 
 function newHost(store: Store = memoryStore()): Host {
   return createHost({
-    ...{ store, authenticate: [apiKeyLane({ keys, now: Date.now })], secretKey: new Uint8Array(32) },
+    ...{ store, authenticate: [apiKeyLane({ keys })], secretKey: new Uint8Array(32) },
     engine: async () => ({}),
     log: () => {},
   });

@@ -12,7 +12,7 @@ const keys = memoryKeyStore([
   { ...{ id: 'key_1', hash, tenant: 'acme', workspaces: ['main'] }, principal: 'p_1', scopes, mode: 'live' },
 ]);
 const host = createHost({
-  ...{ store: memoryStore(), authenticate: [apiKeyLane({ keys, now: Date.now })], secretKey: new Uint8Array(32) },
+  ...{ store: memoryStore(), authenticate: [apiKeyLane({ keys })], secretKey: new Uint8Array(32) },
   engine: async () => ({}),
 });
 

@@ -108,7 +108,7 @@ async function refusal(path: string, checkpointSink: CheckpointSink): Promise<un
   const host = createHost({
     store: sqliteStore(path),
     engine,
-    authenticate: [apiKeyLane({ keys, now: Date.now })],
+    authenticate: [apiKeyLane({ keys })],
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     audit: { signer, checkpointSink },

@@ -118,7 +118,7 @@ test('a host without an audit log says that it keeps no decisions', async () => 
     ...{ id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: 'all' as const, principal: 'p' },
     ...{ scopes: ['runs:read', 'audit:read'], mode: 'live' as const },
   };
-  const runId = await begin({ authenticate: [apiKeyLane({ keys: memoryKeyStore([record]), now: Date.now })] });
+  const runId = await begin({ authenticate: [apiKeyLane({ keys: memoryKeyStore([record]) })] });
   const { omitted } = (await bundleOf(runId)).bundle;
   expect(omitted).toContainEqual({ section: 'decisions', reason: 'not-kept' });
 });
@@ -140,7 +140,7 @@ test.each([
     { workspace, role: 'auditor' },
   ];
   const runId = await begin({
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([record]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([record]) })],
     roles: roleAuthorizer({ catalog, directory: { rolesOf: () => assignments } }),
     audit: { signer: await ed25519Signer(pemOf()) },
   });

@@ -19,7 +19,7 @@ async function hostOf(engine: unknown) {
   const records: LogRecord[] = [];
   const host: ReturnType<typeof createHost> = Reflect.apply(createHost, undefined, [
     {
-      ...{ store: memoryStore(), authenticate: [apiKeyLane({ keys, now: Date.now })], engine },
+      ...{ store: memoryStore(), authenticate: [apiKeyLane({ keys })], engine },
       ...{ secretKey: 'ab'.repeat(32), log: (record: LogRecord) => void records.push(record) },
     },
   ]);

@@ -35,7 +35,7 @@ test(`${covers('operations.forks.replay', 'operations.forks.branch')} Makes twel
   const key = { id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['w1'], principal: 'p_1' };
   const host = createHost({
     store,
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]) })],
     engine,
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,

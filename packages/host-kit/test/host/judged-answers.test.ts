@@ -20,7 +20,7 @@ async function startHost(given: Answering<Pick<HostOptions, 'engine' | 'hasWorks
   ]);
   const options = {
     store: memoryStore(),
-    authenticate: [apiKeyLane({ keys, now: Date.now })],
+    authenticate: [apiKeyLane({ keys })],
     secretKey: new Uint8Array(32),
     baseUrl: 'https://svc.example',
     triggers: {},

@@ -23,7 +23,7 @@ async function startHost(
   ]);
   const host = createHost({
     store,
-    authenticate: [apiKeyLane({ keys, now: Date.now })],
+    authenticate: [apiKeyLane({ keys })],
     engine: { version: 1, refuse: () => undefined, execute: () => new Promise(() => {}), describe },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,

@@ -98,7 +98,7 @@ function made(path: string, value: unknown): unknown {
   const given = placed(SECTIONS, path.split('.'), value);
   const options = {
     store: memoryStore(),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
     engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,

@@ -34,7 +34,7 @@ export async function recordedHost(options: Pick<HostOptions, 'store' | 'engine'
     { ...of, id: 'key_2', hash: hashApiKey(`${KEY}-wide`), workspaces: 'all', principal: 'p_2' },
   ]);
   const host = createHost({
-    authenticate: [apiKeyLane({ keys, now: Date.now })],
+    authenticate: [apiKeyLane({ keys })],
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     log: (record) => logged.push(record),

@@ -73,7 +73,7 @@ describe('a host without a log', () => {
   test('writes that its store of keys is down, and answers 503', async () => {
     const candidates = () => Promise.reject(new Error('the key store is down'));
     const { records, create } = await silentlyServed({
-      authenticate: [apiKeyLane({ keys: { candidates }, now: Date.now })],
+      authenticate: [apiKeyLane({ keys: { candidates } })],
     });
     const { status, headers } = await create();
     expect([status, headers.get('retry-after')]).toEqual([503, '5']);

@@ -39,7 +39,7 @@ const engine: WorkflowEngine = {
 function optionsWith(store: Store, further: Partial<HostOptions> = {}): HostOptions {
   return {
     ...{ store, engine, hasWorkspace: () => true, secretKey: crypto.getRandomValues(new Uint8Array(32)) },
-    authenticate: [apiKeyLane({ keys, now: Date.now })],
+    authenticate: [apiKeyLane({ keys })],
     ...further,
   };
 }
@@ -79,7 +79,7 @@ describe('createHost names the option and the fix', () => {
     ]),
     ['store', Promise.resolve(memoryStore()), 'createHost: store is a promise. Await it before you pass it.'],
     ['authenticate', undefined, 'createHost: authenticate is required. Pass one such as [apiKeys('],
-    ['authenticate', apiKeyLane({ keys, now: Date.now }), 'createHost: authenticate must be a list of lanes. Pass one'],
+    ['authenticate', apiKeyLane({ keys }), 'createHost: authenticate must be a list of lanes. Pass one'],
     ['authenticate', [], 'authenticator: lanes must not be empty. Pass at least one lane.'],
     ['authenticate', [{ name: 'mine' }], 'createHost: authenticate must be a list of lanes. Pass one'],
     ['engine', undefined, 'createHost: engine is required. Pass stepsEngine({ workflows }), or async ('],

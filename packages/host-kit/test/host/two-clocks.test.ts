@@ -52,7 +52,7 @@ async function startHost(aheadMs: number) {
   const clock = clockAhead(aheadMs);
   const host = createHost({
     store: await postgresStore({ url: postgres.url, connections: 8 }),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...RECORD, scopes: SCOPES, mode: 'live' }]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...RECORD, scopes: SCOPES, mode: 'live' }]) })],
     engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,

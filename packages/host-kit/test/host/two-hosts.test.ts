@@ -155,7 +155,7 @@ async function boot(schema: string, transport: Transport, errors: unknown[]): Pr
   const key = { id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['w1'], principal: 'p_1' };
   return createHost({
     store: tryingAgain(store),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]) })],
     engine,
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,

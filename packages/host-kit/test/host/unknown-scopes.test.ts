@@ -14,7 +14,7 @@ async function warningsOf(scopes: readonly string[], more: Partial<HostOptions> 
   const records: LogRecord[] = [];
   const host = createHost({
     store: memoryStore(),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([keyWith(...scopes)]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([keyWith(...scopes)]) })],
     engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
@@ -53,14 +53,14 @@ describe('a host warns at its start of a scope of a key that opens nothing', () 
 
   test('once for each scope', async () => {
     const second = { ...keyWith('run:create'), id: 'key_2', hash: hashApiKey('another-key-of-this-machine-only') };
-    const lane = apiKeyLane({ keys: memoryKeyStore([keyWith('run:create', 'orders:read'), second]), now: Date.now });
+    const lane = apiKeyLane({ keys: memoryKeyStore([keyWith('run:create', 'orders:read'), second]) });
     expect(await warningsOf([], { authenticate: [lane] })).toHaveLength(2);
   });
 
   test('also of the keys of a configuration that are stored', async () => {
     const store = memoryStore();
     const keys = storedKeys({ store, configured: [keyWith('run:create')] });
-    const authenticate = [apiKeyLane({ keys, now: Date.now })];
+    const authenticate = [apiKeyLane({ keys })];
     expect(await warningsOf([], { store, authenticate, apiKeys: keys })).toEqual([
       warning('run:create', 'runs:create'),
     ]);

@@ -149,7 +149,7 @@ describe.each(Object.entries(DATABASES))('an API key on %s', (_name, database) =
     const keys = storedKeys({ store, ...options });
     const host = createHost({
       store,
-      authenticate: [apiKeyLane({ keys, now: Date.now, onUsed: keys.onUsed })],
+      authenticate: [apiKeyLane({ keys, onUsed: keys.onUsed })],
       apiKeys: keys,
       engine,
       secretKey: new Uint8Array(32),

@@ -11,7 +11,7 @@ const PAGE = 'https://console.example.com';
 function hostWith(cors: CorsOptions | undefined, options: Partial<HostOptions> = {}) {
   return createHost({
     store: memoryStore(),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
     engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,

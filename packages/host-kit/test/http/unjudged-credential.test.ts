@@ -17,7 +17,7 @@ beforeAll(async () => {
     if (isDown) throw new Error('the key store is down');
     return rows;
   };
-  serving = await serve({ authenticate: [apiKeyLane({ keys: { candidates }, now: Date.now })] });
+  serving = await serve({ authenticate: [apiKeyLane({ keys: { candidates } })] });
 });
 afterAll(() => serving.close());
 

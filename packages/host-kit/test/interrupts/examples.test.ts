@@ -74,7 +74,6 @@ describe('a printed example of an approval asks, is answered, and comes to its e
           keys: memoryKeyStore([
             { id: 'key_1', hash, tenant: 'acme', workspaces: ['main'], principal: 'p_1', scopes, mode: 'live' },
           ]),
-          now: Date.now,
         }),
       ],
       engine: await engineOf(),

@@ -115,7 +115,7 @@ test('a request whose key was revoked since it was authenticated makes no key', 
     recordAudit: async () => {},
     hasWorkspace: () => true,
   };
-  const authenticated = await apiKeyLane({ keys: storedKeys({ store }), now: Date.now }).authenticate(
+  const authenticated = await apiKeyLane({ keys: storedKeys({ store }) }).authenticate(
     { headers: {} },
     { scheme: 'bearer', token: ADMIN },
     { require: () => undefined },

@@ -10,7 +10,7 @@ test('a rule on keys:assign guards each way to a key of another principal, and n
   const admin = { ...{ id: 'admin', hash: hashApiKey(ADMIN), tenant: 'acme', mode: 'live' as const, scopes } };
   const held = { workspaces: ['prod'], principal: 'p_admin' };
   const others = { ...admin, ...held, id: 'others', hash: hashApiKey(`${ADMIN}-of-another`), principal: 'p_other' };
-  const rule = { scopes: ['keys:assign'], stepUp: stepUp({ acrValues: ['phr'], now: Date.now }) };
+  const rule = { scopes: ['keys:assign'], stepUp: stepUp({ acrValues: ['phr'] }) };
   const host = await startKeyHost([{ ...admin, ...held }, others], { stepUp: [rule] });
   const send = async (path: string, body: object) => (await host.send(path, { key: ADMIN, body })).status;
   const key = { name: 'k', scopes: ['runs:read'] };

@@ -46,7 +46,7 @@ async function chatting(options: Partial<ChatMountOptions> = {}, singleTenant = 
   const seen: JsonObject[] = [];
   const host = createHost({
     store: memoryStore(),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore(RECORDS), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore(RECORDS) })],
     engine: shouting(seen),
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
@@ -334,7 +334,7 @@ test('sessionSeconds out of range is a TypeError', () => {
   const create = () =>
     createHost({
       store: memoryStore(),
-      authenticate: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })],
+      authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
       engine: shouting([]),
       secretKey: new Uint8Array(32),
       hasWorkspace: () => true,

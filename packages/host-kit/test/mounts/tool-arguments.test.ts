@@ -11,7 +11,7 @@ const keys = memoryKeyStore([
 ]);
 const host = createHost({
   store: memoryStore(),
-  authenticate: [apiKeyLane({ keys, now: Date.now })],
+  authenticate: [apiKeyLane({ keys })],
   engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
   secretKey: new Uint8Array(32),
   hasWorkspace: () => true,

@@ -18,7 +18,7 @@ import { describe, expect, test } from 'vitest';
 function hostWith(options: Partial<HostOptions> = {}) {
   return createHost({
     store: memoryStore(),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
     engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,

@@ -38,7 +38,7 @@ export async function hostOfEverything() {
   const host = createHost({
     store,
     engine,
-    authenticate: [apiKeyLane({ keys, now: Date.now })],
+    authenticate: [apiKeyLane({ keys })],
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     baseUrl: ORIGIN,

@@ -38,7 +38,7 @@ const scopes = ['runs:create', 'runs:read'];
 const key = { id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['acme-prod'], principal: 'p_1' };
 const host = createHost({
   store: memoryStore(),
-  authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]), now: Date.now })],
+  authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]) })],
   engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
   secretKey: new Uint8Array(32),
   hasWorkspace: () => true,

@@ -24,7 +24,7 @@ async function told({ major, prefix, hook }: (typeof PLACES)[number], singleTena
   const key = { id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['acme-prod'], principal: 'p_1' };
   const host = createHost({
     store: memoryStore(),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]) })],
     engine: {
       version: 1,
       forks: ['branch'],

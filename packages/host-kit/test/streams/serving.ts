@@ -44,7 +44,7 @@ export async function serve(options: Partial<HostOptions> = {}) {
   const { store = memoryStore() } = options;
   const host = createHost({
     store,
-    authenticate: [apiKeyLane({ keys: memoryKeyStore(RECORDS), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore(RECORDS) })],
     engine,
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,

@@ -525,7 +525,7 @@ describe(covers('events.stream.credential'), () => {
         return [current];
       },
     };
-    const authenticate = [apiKeyLane({ keys, now: Date.now })];
+    const authenticate = [apiKeyLane({ keys })];
     await beginAgain({ clock, authenticate, streams: { judgeEveryMs: 100 } });
     const stream = await openEvents(1);
     await serving.append(runId, 'run.started');
@@ -551,7 +551,7 @@ describe(covers('events.stream.credential'), () => {
         return [record];
       },
     };
-    await beginAgain({ authenticate: [apiKeyLane({ keys, now: Date.now })], streams: { judgeEveryMs: 50 } });
+    await beginAgain({ authenticate: [apiKeyLane({ keys })], streams: { judgeEveryMs: 50 } });
     const stream = await openEvents(1);
     isDown = true;
     expect(await stream.ended).toBe('ended');

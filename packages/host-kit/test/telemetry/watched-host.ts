@@ -66,7 +66,6 @@ export async function watchedHost(
           record('key_reader', READER, 'tenant-amaryllis', 'runs:read'),
           record('key_foreign', OTHER_TENANT, 'tenant-of-others', 'webhooks:manage'),
         ]),
-        now: Date.now,
       }),
     ],
     engine: echo,

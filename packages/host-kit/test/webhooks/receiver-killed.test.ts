@@ -76,7 +76,7 @@ async function startHost(port: number) {
   const key = { id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['main'], principal: 'p_1', scopes };
   const made = createHost({
     store: sqliteStore(join(folder, 'host.db')),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, mode: 'live' }]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, mode: 'live' }]) })],
     engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,

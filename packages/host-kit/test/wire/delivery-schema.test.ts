@@ -72,7 +72,7 @@ const keys = memoryKeyStore([
 ]);
 const host = createHost({
   store: memoryStore(),
-  authenticate: [apiKeyLane({ keys, now: Date.now })],
+  authenticate: [apiKeyLane({ keys })],
   engine,
   secretKey: new Uint8Array(32),
   hasWorkspace: () => true,
