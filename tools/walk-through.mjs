@@ -79,7 +79,7 @@ async function startOnTakenPort({ lines }, { folder, environment }) {
   const [command = ''] = lines;
   const [, name] = /(?:^|\s)node ([\w.-]+\.m?ts)$/.exec(command) ?? [];
   if (name === undefined) return undefined;
-  const [, port] = /\.listen\((\d+),/.exec(readFileSync(join(folder, name), 'utf8')) ?? [];
+  const [, port] = /\blisten\((?:host, )?(\d+)[,)]/.exec(readFileSync(join(folder, name), 'utf8')) ?? [];
   if (port === undefined) return `${name} listens on no port that it names`;
   const other = createServer().listen(Number(port), '127.0.0.1');
   try {
@@ -87,7 +87,7 @@ async function startOnTakenPort({ lines }, { folder, environment }) {
     const { code, output } = await new Terminal('bash', ['-c', command], { cwd: folder, env: environment }).end(
       LIMIT_MS,
     );
-    if (code === 1 && PORT_TAKEN.test(output)) return undefined;
+    if (code === 1 && PORT_TAKEN.test(output) && !STACK.test(output)) return undefined;
     return `${name} does not end with one sentence when its port is taken, but with exit code ${code}\n${output}`;
   } finally {
     other.close();
@@ -95,7 +95,8 @@ async function startOnTakenPort({ lines }, { folder, environment }) {
 }
 
 const PORT_TAKEN =
-  /^listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+\. Stop the other program, or choose another port\.\n$/;
+  /listen(?: EADDRINUSE: address already in use 127\.0\.0\.1:\d+|: port \d+ of 127\.0\.0\.1 is taken)\. Stop the other program, or choose another port\./;
+const STACK = /^ +at /m;
 
 /** Returns the section below a heading of the second level. Its lines keep their numbers. */
 function sectionOf(text, title) {

@@ -32,7 +32,7 @@ const workflows = workflowsOf({
 const { engine, close } = await CANDIDATES[name].open({ workflows, place, server });
 const store = await openStore(place);
 const host = createHost({
-  ...{ store, engine, hasWorkspace: () => true, secretKey: new Uint8Array(32) },
+  ...{ store, engine, secretKey: new Uint8Array(32) },
   authenticate: [apiKeyLane({ keys: memoryKeyStore([keyRecord()]) })],
 });
 await host.start();

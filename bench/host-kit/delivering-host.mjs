@@ -65,9 +65,8 @@ export async function startHost(store, { mayFail = false } = {}) {
   const host = createHost({
     store,
     authenticate: [{ name: 'nobody', authenticate: () => undefined }],
-    engine: { version: 1, refuse: () => undefined, execute: (_run, { signal }) => once(signal, 'abort') },
+    engine: { execute: (_run, { signal }) => once(signal, 'abort') },
     secretKey: SECRET_KEY,
-    hasWorkspace: () => true,
     transport,
     webhooks: { durable: true, concurrency: { total: AT_ONCE, perSubscription: 4 } },
   });

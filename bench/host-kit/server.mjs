@@ -43,9 +43,8 @@ async function host(options) {
   const made = createHost({
     store,
     authenticate: [apiKeyLane({ keys: memoryKeyStore([record]) })],
-    engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+    engine: async () => ({}),
     secretKey: systemRandom(32),
-    hasWorkspace: () => true,
     rateLimit: memoryRateLimiter({ limit: 1_000_000_000, windowSeconds: 60 }),
     ...options,
   });

@@ -62,9 +62,8 @@ const SERVERS = {
     const host = createHost({
       store,
       authenticate: [apiKeyLane({ keys: memoryKeyStore([record]) })],
-      engine: { version: 1, refuse: () => undefined, execute: () => new Promise(() => {}) },
+      engine: { execute: () => new Promise(() => {}) },
       secretKey: systemRandom(32),
-      hasWorkspace: () => true,
     });
     await host.start();
     const { startedAt: _1, completedAt: _2, ...fresh } = { ...RUN, status: 'pending', lastSequence: -1 };

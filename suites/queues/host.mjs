@@ -19,9 +19,8 @@ const isFirst = (await store.triggers.page({ after: '', limit: 1 })).length === 
 const host = createHost({
   store,
   authenticate: [{ name: 'test', authenticate: async () => ({ kind: 'authenticated', principal }) }],
-  engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+  engine: async () => ({}),
   secretKey: new Uint8Array(32),
-  hasWorkspace: () => true,
   baseUrl: 'https://svc.example.com',
   triggers: {
     maxBodyBytes: 10_000,

@@ -561,7 +561,7 @@ describe(covers('auth.models.at-least-one'), () => {
     const { createHost, systemRandom } = await import('@svc/host-kit');
     const { memoryStore } = await import('@svc/host-kit/stores/memory');
     const execute = async () => ({ status: 'completed', outputs: {} }) as const;
-    const engine = { version: 1, refuse: () => undefined, execute };
+    const engine = { execute };
     const options = { store: memoryStore(), engine, secretKey: systemRandom(32), hasWorkspace: () => false };
     expect(() => createHost({ ...options, authenticate: [] })).toThrow('at least one lane');
   });

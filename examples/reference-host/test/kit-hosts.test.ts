@@ -50,7 +50,7 @@ async function serve(options: Partial<HostOptions> = {}): Promise<string> {
   const host = createHost({
     store: memoryStore(),
     authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]) })],
-    engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+    engine: async () => ({}),
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     ...options,

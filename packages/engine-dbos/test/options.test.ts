@@ -3,8 +3,6 @@ import { expect, test } from 'vitest';
 import { checkedOptions, type DbosEngineOptions } from '../src/options.ts';
 
 const engine: WorkflowEngine = {
-  version: 1,
-  refuse: () => undefined,
   execute: async () => ({ status: 'completed', outputs: {} }),
 };
 const least = { engine, databaseUrl: 'postgres://svc@db.example/svc' };

@@ -3,8 +3,6 @@ import { expect, test } from 'vitest';
 import { checkedOptions, type RestateEngineOptions } from '../src/options.ts';
 
 const engine: WorkflowEngine = {
-  version: 1,
-  refuse: () => undefined,
   execute: async () => ({ status: 'completed', outputs: {} }),
 };
 const least = { engine, ingressUrl: 'http://127.0.0.1:8080', adminUrl: 'http://127.0.0.1:9070', port: 9080 };

@@ -82,8 +82,7 @@ const keys = memoryKeyStore([
   { id: 'key_1', hash: hashApiKey('${KEY}'), tenant: 'acme', workspaces: ['main'], principal: 'p_1', scopes, mode: 'live' },
 ]);
 const engine = {
-  version: 1,
-  refuse: (id) => (id === 'greet' ? undefined : { field: 'workflowId', problem: 'must be greet' }),
+  accepts: (id) => id === 'greet',
   execute: async () => ({ status: 'completed', outputs: {} }),
 };
 const host = createHost({
@@ -92,7 +91,6 @@ const host = createHost({
   engine: withConformanceFixtures(engine),
   capabilities: { fixtures: CONFORMANCE_FIXTURES },
   secretKey: crypto.getRandomValues(new Uint8Array(32)),
-  hasWorkspace: () => true,
   egress: egressPolicy({ allowLoopback: true }),
   webhooks: { retryPolicy: { maxAttempts: 4, backoff: 'fixed', delayMs: 100, maxDelayMs: 10_000 } },
 });

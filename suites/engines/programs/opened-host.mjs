@@ -30,7 +30,6 @@ export async function openHost({ databaseUrl, workflows, restate, ...others }) {
     store: await postgresStore({ url: databaseUrl }),
     authenticate: [apiKeyLane({ keys: memoryKeyStore(KEYS) })],
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
     log,
   });
   await host.start();

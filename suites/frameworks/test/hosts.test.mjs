@@ -176,7 +176,12 @@ for (const framework of templatesOf(folder, 'create-host')) {
         const second = { PORT: port, DATABASE: 'second.db' };
         const { code, output } = await project.fails(project.script('start'), second);
         assert.equal(code, 1);
-        assert.ok(output.includes(`PORT: port ${port} is taken. Stop the other program, or set PORT.`), output);
+        assert.ok(
+          output.includes(
+            `listen: port ${port} of 127.0.0.1 is taken. Stop the other program, or choose another port.`,
+          ),
+          output,
+        );
         assert.doesNotMatch(output, /the host is at|^ +at /m);
       });
 

@@ -1,5 +1,5 @@
 import { fastifyGuard, principalOf } from '@svc/auth/fastify';
-import { answerParserErrors, hostServer, refuseMalformed, toNodeListener } from '@svc/host-kit/node';
+import { toNodeListener } from '@svc/host-kit/node';
 import { fastifyVersioning, operationOf } from '@svc/versioning/fastify';
 import Fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyRequest } from 'fastify';
 import { workflows } from './engine.ts';
@@ -7,11 +7,9 @@ import type { AppHost } from './host.ts';
 
 /** Makes the app around the host. `main.ts` serves it, and the tests call it. */
 export async function makeApp(parts: AppHost): Promise<FastifyInstance> {
-  const { host } = parts;
-  const app = Fastify({ serverFactory: (handler) => hostServer(refuseMalformed(host, handler)) });
+  const app = Fastify();
   await app.register(ownRoutes(parts));
   await app.register(hostRoutes(parts));
-  answerParserErrors(app.server, host);
   return app;
 }
 

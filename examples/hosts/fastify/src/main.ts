@@ -1,4 +1,5 @@
-import { orderlyStop, secretKeyFile } from '@svc/host-kit/node';
+import type { RequestListener } from 'node:http';
+import { listen, secretKeyFile } from '@svc/host-kit/node';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { makeApp } from './app.ts';
 import { makeHost } from './host.ts';
@@ -13,31 +14,12 @@ const parts = makeHost({
   secretKey: secretKeyFile(`${DATABASE}-secret-key`),
   receiverPort: RECEIVER_PORT ? Number(RECEIVER_PORT) : undefined,
 });
-const { host } = parts;
 const app = await makeApp(parts);
+await app.ready();
 
-const stop = orderlyStop(app.server, {
-  ...host,
-  async stop(graceMs) {
-    await app.close();
-    await host.stop(graceMs);
-  },
-});
-
-await host.start();
-await app.listen({ port: Number(PORT), host: HOST }).catch(cannotListen);
-console.log(`the host is at http://${HOST}:${PORT}`);
-
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
-
-// The database file was deleted, replaced or damaged, so only a new process can go on.
-void host.lost.then(({ message }) => {
-  console.error(message);
-  process.exit(1);
-});
-
-/** One sentence in place of a stack. */
-function cannotListen({ code, message }: NodeJS.ErrnoException): never {
-  console.error(code === 'EADDRINUSE' ? `PORT: port ${PORT} is taken. Stop the other program, or set PORT.` : message);
-  process.exit(1);
-}
+// Until SIGTERM or SIGINT, which cut off no request.
+const listener: RequestListener = (request, response) => app.routing(request, response);
+const { url, stopped } = await listen(parts.host, Number(PORT), { address: HOST, listener });
+console.log(`the host is at ${url}`);
+await stopped;
+await app.close();

@@ -1,5 +1,5 @@
 import { getRequestListener } from '@hono/node-server';
-import { answerParserErrors, hostServer, orderlyStop, refuseMalformed, secretKeyFile } from '@svc/host-kit/node';
+import { listen, secretKeyFile } from '@svc/host-kit/node';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { makeApp } from './app.ts';
 import { makeHost } from './host.ts';
@@ -14,26 +14,8 @@ const parts = makeHost({
   secretKey: secretKeyFile(`${DATABASE}-secret-key`),
   receiverPort: RECEIVER_PORT ? Number(RECEIVER_PORT) : undefined,
 });
-const { host } = parts;
 const app = makeApp(parts);
 
-await host.start();
-const server = hostServer(refuseMalformed(host, getRequestListener(app.fetch)));
-answerParserErrors(server, host);
-const stop = orderlyStop(server, host);
-server.once('error', cannotListen);
-server.listen(Number(PORT), HOST, () => console.log(`the host is at http://${HOST}:${PORT}`));
-
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
-
-// The database file was deleted, replaced or damaged, so only a new process can go on.
-void host.lost.then(({ message }) => {
-  console.error(message);
-  process.exit(1);
-});
-
-/** One sentence in place of a stack. */
-function cannotListen({ code, message }: NodeJS.ErrnoException): never {
-  console.error(code === 'EADDRINUSE' ? `PORT: port ${PORT} is taken. Stop the other program, or set PORT.` : message);
-  process.exit(1);
-}
+// Until SIGTERM or SIGINT, which cut off no request.
+const { url } = await listen(parts.host, Number(PORT), { address: HOST, listener: getRequestListener(app.fetch) });
+console.log(`the host is at ${url}`);

@@ -118,14 +118,17 @@ function bind(server: Server, port: number, address: string): Promise<number> {
   });
 }
 
-function unbound(cause: NodeJS.ErrnoException, port: number, address: string): Error {
+/** Its stack is its message: a program that does not catch it ends with one sentence, and no line of code is at fault. */
+function unbound({ code = '', message }: NodeJS.ErrnoException, port: number, address: string): Error {
   const messages: Readonly<Record<string, string>> = {
     EADDRINUSE: `port ${port} of ${address} is taken. Stop the other program, or choose another port.`,
     EACCES: `port ${port} of ${address} needs more rights than this account has. Choose a port above 1023.`,
     EADDRNOTAVAIL: `this machine does not have the address ${address}. Leave it out for 127.0.0.1, or pass 0.0.0.0.`,
     ENOTFOUND: `address ${address} is unknown. Pass an IP address of this machine, such as 0.0.0.0.`,
   };
-  return new Error(`listen: ${messages[cause.code ?? ''] ?? cause.message}`, { cause });
+  const error = Object.assign(new Error(`listen: ${messages[code] ?? message}`), { code });
+  error.stack = `${error.name}: ${error.message}`;
+  return error;
 }
 
 /** Stops on a signal, once: without its handler the next one ends the process. */

@@ -23,7 +23,7 @@ beforeAll(async () => {
   host = createHost({
     store: memoryStore(),
     authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
-    engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+    engine: async () => ({}),
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     protocol: { versions: ['1.1', '2.0'], preferred: '1.1' },

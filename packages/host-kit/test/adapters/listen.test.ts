@@ -121,9 +121,9 @@ describe('listen', () => {
       isStarted = true;
       await host.start();
     };
-    await expect(listen({ ...host, start }, port, { stopOn: [] })).rejects.toThrow(
-      new Error(`listen: port ${port} of 127.0.0.1 is taken. Stop the other program, or choose another port.`),
-    );
+    const message = `listen: port ${port} of 127.0.0.1 is taken. Stop the other program, or choose another port.`;
+    const refused = listen({ ...host, start }, port, { stopOn: [] });
+    await expect(refused).rejects.toMatchObject({ message, code: 'EADDRINUSE', stack: `Error: ${message}` });
     expect([isStarted, isClosed()]).toEqual([false, true]);
   });
 

@@ -9,8 +9,6 @@ import { recordedHost } from '../host/recorded-host.ts';
 import { virtualClock } from '../simulation/virtual-clock.ts';
 
 const ENGINE: WorkflowEngine = {
-  version: 1,
-  refuse: () => undefined,
   execute: async () => ({ status: 'completed', outputs: {} }),
 };
 const MOST = 5000;

@@ -89,8 +89,6 @@ describe('checkpointFile', () => {
 });
 
 const engine: WorkflowEngine = {
-  version: 1,
-  refuse: () => undefined,
   execute: async () => ({ status: 'completed', outputs: {} }),
 };
 

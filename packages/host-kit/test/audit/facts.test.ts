@@ -34,7 +34,6 @@ describe(covers('auth.audit.base-fields'), () => {
     const engine: WorkflowEngine = {
       version: 1,
       forks: ['replay', 'branch'],
-      refuse: () => undefined,
       execute: async () => ({ status: 'completed', outputs: {} }),
     };
     const path = join(folder, 'host.db');
@@ -62,8 +61,6 @@ test('an entry says which run opened a secret or changed a file, for whom, and s
   const { privateKey } = generateKeyPairSync('ed25519');
   const signer = await ed25519Signer(privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const engine: WorkflowEngine = {
-    version: 1,
-    refuse: () => undefined,
     async execute(_run, { secret, files }) {
       await secret('openai');
       await secret('openai');
@@ -94,8 +91,6 @@ test('an entry says which run opened a secret or changed a file, for whom, and s
 
 test('a run of no workspace is created, delivered in major 2 alone, and logged', async () => {
   const engine: WorkflowEngine = {
-    version: 1,
-    refuse: () => undefined,
     execute: async () => ({ status: 'completed', outputs: {} }),
   };
   const serving = await recordedHost({ store: sqliteStore(join(folder, 'wide.db')), engine });

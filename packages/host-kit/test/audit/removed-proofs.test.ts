@@ -57,7 +57,7 @@ test.each([
     const host = createHost({
       ...{ store, secretKey: new Uint8Array(32), hasWorkspace: () => true },
       authenticate: [apiKeyLane({ keys: memoryKeyStore([key]), now: systemClock.now })],
-      engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+      engine: async () => ({}),
       audit: { signer, checkpointSink: sink, origin: ORIGIN },
       retention: { auditDays: 30 },
       log: (record) => void log.push(record),

@@ -30,7 +30,6 @@ let requests: readonly EffectRequest[] = [];
 const engine: WorkflowEngine = {
   version: 1,
   forks: ['replay', 'branch'],
-  refuse: () => undefined,
   async execute({ workflowId }, { effect, interrupt }) {
     const perform: Perform = (attempt) => {
       attempts.push({ effectId: attempt.effectId, isRepeat: attempt.isRepeat });

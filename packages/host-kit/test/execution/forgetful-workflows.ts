@@ -94,7 +94,6 @@ const steps = stepsEngine({
 });
 const engine: WorkflowEngine = {
   ...steps,
-  refuse: () => undefined,
   execute: (run, execution) => (engines[run.workflowId] ?? steps.execute)(run, execution),
 };
 const host = await recordedHost({ store: sqliteStore(database), engine });

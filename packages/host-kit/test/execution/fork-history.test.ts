@@ -15,7 +15,6 @@ afterAll(() => postgres.stop());
 const engine: WorkflowEngine = {
   version: 1,
   forks: ['replay', 'branch'],
-  refuse: () => undefined,
   async execute(_run, { append, artifact, replayed }) {
     if (replayed !== undefined) await replayed('draft');
     else {

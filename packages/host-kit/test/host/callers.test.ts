@@ -205,7 +205,7 @@ describe('a host', () => {
         limiter: memoryRateLimiter({ limit: 50, windowSeconds: 60, now: clock.monotonic }),
         clientOf: clientAddress(),
       },
-      engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+      engine: async () => ({}),
       secretKey: new Uint8Array(32),
       hasWorkspace: () => true,
       audit: { signer: { publicKey: 'MCowBQYDK2VwAyEA', sign: async () => new Uint8Array(64) } },

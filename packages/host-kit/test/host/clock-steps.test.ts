@@ -33,8 +33,6 @@ async function started(world: VirtualClock, clock: HostClock, options: Options =
     store: memoryStore(),
     authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...RECORD, scopes: SCOPES, mode: 'live' }]), now: world.now })],
     engine: {
-      version: 1,
-      refuse: () => undefined,
       async execute(_run, { until }) {
         await until(clock.now() + 2500);
         return { status: 'completed', outputs: {} };
@@ -226,7 +224,7 @@ test('a clock without monotonic time is rejected', () => {
     createHost({
       store: memoryStore(),
       authenticate: [],
-      engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+      engine: async () => ({}),
       secretKey: new Uint8Array(32),
       hasWorkspace: () => true,
       clock,

@@ -7,7 +7,6 @@ import { type RecordedHost, recordedHost } from './recorded-host.ts';
 const plain: WorkflowEngine = {
   version: 1,
   forks: ['branch'],
-  refuse: () => undefined,
   execute: async (_run, { configurable }) => ({
     status: 'completed',
     outputs: JSON.parse(JSON.stringify(configurable)),

@@ -19,8 +19,6 @@ const NEVER = ['run.resume-started', 'run.restored-from-snapshot', 'run.dead-let
 
 /** Appends every type in the spelling that the input names, or the events of the input. */
 const engine: WorkflowEngine = {
-  version: 1,
-  refuse: () => undefined,
   interrupts: ['approval', 'clarification'],
   async execute({ workflowId, inputs }, { append, interrupt }) {
     if (workflowId === 'every-type') {
@@ -173,7 +171,7 @@ describe.each(STORES)('a host on %s', (_name, openStore) => {
 describe('the log of an earlier version', () => {
   test('is read under the names of each major, although it has names of major 1', async () => {
     const path = join(folder, 'old.db');
-    const plain: WorkflowEngine = { version: 1, refuse: () => undefined, execute: engine.execute };
+    const plain: WorkflowEngine = { execute: engine.execute };
     const before = await recordedHost({ store: sqliteStore(path), engine: plain });
     const runId = await before.start('every-type', { spelling: 2 });
     await before.comesTo(runId, 'completed');

@@ -24,7 +24,7 @@ async function startHost(
   const host = createHost({
     store,
     authenticate: [apiKeyLane({ keys })],
-    engine: { version: 1, refuse: () => undefined, execute: () => new Promise(() => {}), describe },
+    engine: { execute: () => new Promise(() => {}), describe },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     log: (record) => logged.push(record),
@@ -180,7 +180,7 @@ describe('the report', () => {
 });
 
 describe('createHost rejects', () => {
-  const engine: WorkflowEngine = { version: 1, refuse: () => undefined, execute: () => new Promise(() => {}) };
+  const engine: WorkflowEngine = { execute: () => new Promise(() => {}) };
   const base = { authenticate: [], secretKey: new Uint8Array(32), hasWorkspace: () => true, engine };
   test.each<[string, Partial<HostOptions>, string]>([
     ['no share', { mirrorReads: { share: 0 } }, 'mirrorReads.share'],

@@ -99,7 +99,7 @@ function made(path: string, value: unknown): unknown {
   const options = {
     store: memoryStore(),
     authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
-    engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+    engine: async () => ({}),
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     baseUrl: 'https://svc.example',

@@ -59,7 +59,7 @@ describe('createHost rejects', () => {
     ['an unknown time', { retention: { eventDays: 9 } as object }, 'eventDays'],
   ])('%s', (_what, options, message) => {
     const base = { store: memoryStore(), authenticate: [], secretKey: new Uint8Array(32), hasWorkspace: () => true };
-    const engine = { version: 1, refuse: () => undefined, execute: () => new Promise<never>(() => {}) };
+    const engine = { execute: () => new Promise<never>(() => {}) };
     expect(() => createHost({ ...base, engine, ...options })).toThrow(message);
   });
 

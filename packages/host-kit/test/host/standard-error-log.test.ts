@@ -36,7 +36,7 @@ async function silentlyServed(options: Partial<HostOptions> & { log?: HostOption
 const broken = () => {
   throw new Error('the rules of the engine are gone');
 };
-const failing: WorkflowEngine = { version: 1, refuse: () => undefined, execute: async () => broken() };
+const failing: WorkflowEngine = { execute: async () => broken() };
 
 describe('a host without a log', () => {
   test('writes the exception of its engine with the run and the stack, of which the caller sees nothing', async () => {

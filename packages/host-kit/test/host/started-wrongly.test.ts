@@ -31,8 +31,6 @@ const keys = memoryKeyStore([
   },
 ]);
 const engine: WorkflowEngine = {
-  version: 1,
-  refuse: () => undefined,
   execute: async () => ({ status: 'completed', outputs: {} }),
 };
 

@@ -95,8 +95,6 @@ const key = {
 } as const;
 
 const engine: WorkflowEngine = {
-  version: 1,
-  refuse: () => undefined,
   async execute(run, { append, artifact, effect }) {
     const nodeId = 'use';
     await append({ type: 'node.started', nodeId, payload: { nodeId, typeId: 'acme.use' } });

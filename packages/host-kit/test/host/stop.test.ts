@@ -17,8 +17,6 @@ test('gives an execution and an attempt that ignore a stop one common grace peri
     return new Promise((resolve) => signal?.addEventListener('abort', () => resolve(ended)));
   };
   const engine: WorkflowEngine = {
-    version: 1,
-    refuse: () => undefined,
     execute: () => new Promise(() => {}),
   };
   const scopes = ['runs:create', 'webhooks:manage'];
@@ -74,7 +72,7 @@ test('begins nothing when it is stopped during its start', async () => {
       },
     },
     authenticate: [apiKeyLane({ keys: memoryKeyStore([]), now: world.now })],
-    engine: { version: 1, refuse: () => undefined, execute: () => new Promise(() => {}) },
+    engine: { execute: () => new Promise(() => {}) },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     clock: world.forHost(),

@@ -15,7 +15,7 @@ async function warningsOf(scopes: readonly string[], more: Partial<HostOptions> 
   const host = createHost({
     store: memoryStore(),
     authenticate: [apiKeyLane({ keys: memoryKeyStore([keyWith(...scopes)]) })],
-    engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+    engine: async () => ({}),
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     log: (record) => records.push(record),

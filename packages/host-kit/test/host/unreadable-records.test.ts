@@ -20,8 +20,6 @@ afterAll(async () => {
 });
 
 const engine: WorkflowEngine = {
-  version: 1,
-  refuse: () => undefined,
   execute: async () => ({ status: 'completed', outputs: {} }),
 };
 

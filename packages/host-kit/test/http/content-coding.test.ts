@@ -18,7 +18,7 @@ beforeAll(async () => {
   const host = createHost({
     store: memoryStore(),
     authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...record, scopes, mode: 'live' }]) })],
-    engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+    engine: async () => ({}),
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
   });

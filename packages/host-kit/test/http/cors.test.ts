@@ -12,7 +12,7 @@ function hostWith(cors: CorsOptions | undefined, options: Partial<HostOptions> =
   return createHost({
     store: memoryStore(),
     authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
-    engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+    engine: async () => ({}),
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     workspaceFiles: {},

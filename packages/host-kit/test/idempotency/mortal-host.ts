@@ -137,8 +137,6 @@ function hostOn(store: Store, clock: HostClock, world: VirtualClock): Host {
 /** Executes one node of 500 ms, and then waits until it is stopped. */
 function slow(world: VirtualClock): WorkflowEngine {
   return {
-    version: 1,
-    refuse: () => undefined,
     async execute(_run, { append, history, signal }) {
       const done: string[] = [];
       for await (const { type } of history()) done.push(type);

@@ -35,8 +35,6 @@ describe('a printed example of an approval asks, is answered, and comes to its e
       'Execution.interrupt',
       'gate',
       async () => ({
-        version: 1,
-        refuse: () => undefined,
         execute: async (_run, { interrupt }: Pick<Execution, 'interrupt'>): Promise<RunOutcome> => {
           const outputs = await run<{ decision: string }>(`${OF_INTERRUPT}\nreturn { decision };`, { interrupt });
           return { status: 'completed', outputs };

@@ -31,7 +31,7 @@ async function startHost(configured: readonly ConfiguredKey[], store = memorySto
     authenticate: [apiKeyLane({ keys, now: clock.now, onUsed: keys.onUsed })],
     apiKeys: keys,
     audit: { signer: await signer },
-    engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+    engine: async () => ({}),
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
   });

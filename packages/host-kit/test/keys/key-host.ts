@@ -19,7 +19,7 @@ export async function startKeyHost(configured: readonly ConfiguredKey[], options
     store,
     authenticate: [apiKeyLane({ keys, now: systemClock.now, onUsed: keys.onUsed })],
     apiKeys: keys,
-    engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+    engine: async () => ({}),
     secretKey: new Uint8Array(32),
     hasWorkspace: (_, workspace) => workspace !== 'nowhere',
     ...options,

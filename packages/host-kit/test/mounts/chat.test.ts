@@ -25,8 +25,6 @@ const RECORDS = [
 /** Replies with the message in capitals, in two chunks. `ask` asks a question, `fail` fails. */
 function shouting(seen: JsonObject[]): WorkflowEngine {
   return {
-    version: 1,
-    refuse: () => undefined,
     async execute({ inputs }, { append, interrupt }) {
       seen.push(inputs);
       const message = String(inputs.message).toUpperCase();

@@ -30,7 +30,7 @@ async function hostWith(changes: Partial<PublicMountRoute<string>>) {
     store,
     clock,
     authenticate: [apiKeyLane({ keys: memoryKeyStore([]), now: clock.now })],
-    engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+    engine: async () => ({}),
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     audit: { signer: { publicKey: 'MCowBQYDK2VwAyEA', sign: async () => new Uint8Array(64) } },

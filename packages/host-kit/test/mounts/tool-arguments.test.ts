@@ -12,7 +12,7 @@ const keys = memoryKeyStore([
 const host = createHost({
   store: memoryStore(),
   authenticate: [apiKeyLane({ keys })],
-  engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
+  engine: async () => ({}),
   secretKey: new Uint8Array(32),
   hasWorkspace: () => true,
   mounts: [mcpMount()],

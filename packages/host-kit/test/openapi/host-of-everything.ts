@@ -15,7 +15,6 @@ const engine: WorkflowEngine = {
   forks: ['replay', 'branch'],
   compensation: 'reverse-completion',
   describe: (workflowId) => ({ workflowId }),
-  refuse: () => undefined,
   async execute(_run, { interrupt }) {
     await interrupt({ nodeId: 'gate', key: 'gate', kind: 'approval', data: { title: 'Publish?' } });
     return { status: 'completed', outputs: {} };

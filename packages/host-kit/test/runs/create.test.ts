@@ -6,7 +6,7 @@ import { systemRandom } from '../../src/ports/random.ts';
 import { createRun } from '../../src/runs/create.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 
-const engine = { version: 1, refuse: () => undefined };
+const engine = { version: 1 };
 const request = {
   workflowId: 'echo',
   inputs: {},

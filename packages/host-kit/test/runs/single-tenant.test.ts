@@ -28,7 +28,6 @@ async function told({ major, prefix, hook }: (typeof PLACES)[number], singleTena
     engine: {
       version: 1,
       forks: ['branch'],
-      refuse: () => undefined,
       execute: async () => ({ status: 'completed', outputs: {} }),
     },
     secretKey: new Uint8Array(32),

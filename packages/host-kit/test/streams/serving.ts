@@ -18,8 +18,6 @@ export const OTHER_WORKSPACE = 'operator-key-of-another-workspace-012';
 
 /** An engine whose runs do nothing by themselves: the test appends their events. */
 const engine: WorkflowEngine = {
-  version: 1,
-  refuse: () => undefined,
   execute: (_run, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject)),
 };
 

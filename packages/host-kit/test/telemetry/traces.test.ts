@@ -116,8 +116,6 @@ describe(covers('auth.audit.trace-context-no-evidence'), () => {
     const contexts: (string | undefined)[] = [];
     const watched = await watchedHost({
       engine: {
-        version: 1,
-        refuse: () => undefined,
         async execute() {
           contexts.push(trace.getActiveSpan()?.spanContext().traceId);
           return { status: 'completed', outputs: {} };

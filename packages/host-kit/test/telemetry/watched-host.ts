@@ -126,8 +126,6 @@ function record(id: string, key: string, tenant: string, ...scopes: string[]) {
 
 /** Completes with its inputs; fails when they have `fail: true`. */
 const echo: WorkflowEngine = {
-  version: 1,
-  refuse: () => undefined,
   async execute({ inputs }) {
     if (inputs.fail === true) return { status: 'failed', error: { code: 'x', message: 'a peony' } };
     return { status: 'completed', outputs: inputs };

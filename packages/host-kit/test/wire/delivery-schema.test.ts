@@ -15,8 +15,6 @@ const NEVER = ['run.resume-started', 'run.restored-from-snapshot', 'run.dead-let
 
 /** Executes the workflow of each name as the tests need it. */
 const engine: WorkflowEngine = {
-  version: 1,
-  refuse: () => undefined,
   forks: ['replay'],
   interrupts: ['approval', 'clarification'],
   async execute({ workflowId, inputs }, { append, artifact, interrupt, until, replayed }) {

@@ -9,8 +9,6 @@ import { PUBLISHED_SCHEMAS } from '../../src/mounts/schemas.ts';
 import { type RecordedHost, recordedHost } from '../host/recorded-host.ts';
 
 const engine: WorkflowEngine = {
-  version: 1,
-  refuse: () => undefined,
   execute: async () => ({ status: 'completed', outputs: {} }),
 };
 
