@@ -30,7 +30,7 @@ const FIXED_API_KEY: OptionNames<FixedApiKey> = {
 };
 
 /** Options of `apiKeys`. */
-export interface ApiKeysOptions extends Omit<ApiKeyLaneOptions, 'keys'> {}
+export type ApiKeysOptions = Omit<ApiKeyLaneOptions, 'keys'>;
 
 const API_KEYS_OPTIONS: OptionNames<ApiKeysOptions> = { now: true, issuer: true, onUsed: true, isWithin: true };
 
