@@ -35,7 +35,7 @@ export default async function post() {
     connect: (_address, to) => connect({ host: '127.0.0.1', port: to, noDelay: true }),
     peerOf: () => PUBLIC,
   };
-  const options = { policy: egressPolicy(), ca: [ca], resolver: { resolve: async () => [PUBLIC] }, network };
+  const options = { policy: egressPolicy({ ca: [ca] }), resolver: { resolve: async () => [PUBLIC] }, network };
   const kept = guardedPost(options);
   const fresh = guardedPost({ ...options, maxIdleMs: 0 });
 

@@ -34,8 +34,7 @@ export async function startReceivers() {
  */
 export function guardedTransport() {
   return guardedPost({
-    policy: egressPolicy(),
-    ca: [ca],
+    policy: egressPolicy({ ca: [ca] }),
     resolver: { resolve: async () => [PUBLIC] },
     network: {
       connect: (_address, to) => connect({ host: '127.0.0.1', port: to, noDelay: true }),

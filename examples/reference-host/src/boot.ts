@@ -3,7 +3,6 @@ import { stepUp } from '@svc/auth';
 import { type CheckpointWitness, witness } from '@svc/auth/audit-tree';
 import { egressPolicy } from '@svc/egress-guard';
 import { type GuardedFetchOptions, guardedFetch } from '@svc/egress-guard/fetch';
-import { guardedPost } from '@svc/egress-guard/post';
 import {
   checkpointFile,
   createHost,
@@ -151,8 +150,8 @@ export async function assemble(
 ): Promise<Host> {
   const workspaces = new Map(config.tenants.map((tenant) => [tenant.id, new Set(tenant.workspaces)]));
   const { allowLoopback, denyCidrs, allowCidrs, caFile } = config.egress;
-  const egress = egressPolicy({ allowLoopback, denyCidrs, allowCidrs });
-  const authorities = caFile === null ? {} : { ca: [configuredFile('egress.caFile', caFile)] };
+  const ca = caFile === null ? [] : [configuredFile('egress.caFile', caFile)];
+  const egress = egressPolicy({ allowLoopback, denyCidrs, allowCidrs, ca });
   const { deadLetter, ...webhooks } = config.webhooks;
   const { places: readerLimits, ...streams } = config.streams;
   const { enabled, ...workspaceFiles } = config.workspaceFiles;
@@ -175,7 +174,6 @@ export async function assemble(
   return createHost({
     store,
     engine,
-    fetch: guardedFetch({ policy: egress, ...authorities, ...FETCH_LIMITS }),
     capabilities: {
       fixtures: CONFORMANCE_FIXTURES,
       families: { httpClient: HTTP_CLIENT },
@@ -210,7 +208,7 @@ export async function assemble(
       ...(copies !== null && { checkpointSink: checkpointFile(copies) }),
       ...(origin !== undefined && { origin }),
       ...(config.audit.witness !== null && {
-        witness: cosigner(config.audit.witness, { policy: egress, ...authorities }),
+        witness: cosigner(config.audit.witness, { policy: egress }),
       }),
     },
     debugBundles: await bundleKeys(config, secret, formerSecretKeys),
@@ -218,7 +216,6 @@ export async function assemble(
     formerSecretKeys,
     hasWorkspace: (tenant, workspace) => workspaces.get(tenant)?.has(workspace) ?? false,
     egress,
-    transport: guardedPost({ policy: egress, ...authorities }),
     protocol: { versions, preferred: config.protocol.preferred ?? defaultPreference(versions), minClientVersion },
     ...(mirror !== undefined && { mirrorReads: mirror }),
     ...(retirement !== undefined && { retirement: retirementOf(retirement) }),
@@ -312,4 +309,3 @@ const HTTP_CLIENT = {
   maxResponseBodyBytes: 10_485_760,
   requestTimeoutMs: 30_000,
 };
-const FETCH_LIMITS = { maxResponseBytes: HTTP_CLIENT.maxResponseBodyBytes, timeoutMs: HTTP_CLIENT.requestTimeoutMs };

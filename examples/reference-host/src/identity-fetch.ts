@@ -19,6 +19,6 @@ export function identityFetch(config: Config): GuardedFetch {
   const lists = listed.flatMap(({ statusLists }) => statusLists?.uris ?? []);
   const urls = [...entries.map(({ issuer }) => issuer), ...lists, introspection?.endpoint ?? ''];
   const allowLoopback = urls.some((url) => url.startsWith('http://'));
-  const policy = egressPolicy({ allowLoopback, denyCidrs, allowCidrs });
-  return guardedFetch({ policy, ...(caFile !== null && { ca: [configuredFile('egress.caFile', caFile)] }) });
+  const ca = caFile === null ? [] : [configuredFile('egress.caFile', caFile)];
+  return guardedFetch({ policy: egressPolicy({ allowLoopback, denyCidrs, allowCidrs, ca }) });
 }

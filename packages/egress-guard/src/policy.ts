@@ -34,6 +34,11 @@ export interface EgressPolicyOptions {
    * behind DNS64. Default `deny`: without such a gateway no honest caller uses these addresses.
    */
   readonly translated?: 'deny' | 'judge';
+  /**
+   * PEM certificates of authorities that every guarded form trusts in addition to those of the runtime, such as the authority
+   * of your own network. Default: none.
+   */
+  readonly ca?: readonly string[];
 }
 
 /** A checked policy, made by {@link egressPolicy}. */
@@ -48,6 +53,8 @@ export interface EgressPolicy extends DeniedNames {
   readonly allow: readonly Cidr[];
   /** The treatment of translated addresses. */
   readonly translated: 'deny' | 'judge';
+  /** The authorities that are trusted in addition to those of the runtime, in PEM. */
+  readonly ca: readonly string[];
 }
 
 /**
@@ -70,6 +77,7 @@ export function egressPolicy(options: EgressPolicyOptions = {}): EgressPolicy {
     denyNames: new Set(names.filter((name) => !name.startsWith('.'))),
     denySuffixes: names.filter((name) => name.startsWith('.')),
     translated: translation(options.translated ?? 'deny'),
+    ca: (options.ca ?? []).map(requiredCertificate),
   };
 }
 
@@ -86,6 +94,7 @@ const EGRESS_POLICY_OPTIONS: OptionNames<EgressPolicyOptions> = {
   denyNames: true,
   allowPorts: true,
   translated: true,
+  ca: true,
 };
 
 function loopbackPorts(option: boolean | readonly number[]): EgressPolicy['loopbackPorts'] {
@@ -105,6 +114,12 @@ function portSet(option: string, ports: readonly number[]): ReadonlySet<number> 
 function translation(value: string): EgressPolicy['translated'] {
   if (value === 'deny' || value === 'judge') return value;
   throw new TypeError(`translated: "${value}" is neither deny nor judge. Leave it out for deny.`);
+}
+
+/** TLS would take a text without a certificate, such as a path, and trust nothing more. */
+function requiredCertificate(text: string, index: number): string {
+  if (typeof text === 'string' && text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw new TypeError(`ca: entry ${index} is no certificate in PEM. Pass the text of the file, not its path.`);
 }
 
 function requiredCidr(option: string, text: string): Cidr {

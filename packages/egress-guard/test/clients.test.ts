@@ -38,10 +38,9 @@ type Call = (
 ) => Promise<Answer>;
 
 function agents(over: Partial<GuardedAgentsOptions>) {
-  const { policy, ca, resolver, network } = internet.options();
+  const { policy, resolver, network } = internet.options();
   return guardedAgents({
     ...(policy && { policy }),
-    ...(ca && { ca }),
     ...(resolver && { resolver }),
     ...(network && { network }),
     ...over,
@@ -49,10 +48,9 @@ function agents(over: Partial<GuardedAgentsOptions>) {
 }
 
 function dispatcher(over: Partial<GuardedAgentsOptions>) {
-  const { policy, ca, resolver, network } = internet.options();
+  const { policy, resolver, network } = internet.options();
   const made = guardedDispatcher({
     ...(policy && { policy }),
-    ...(ca && { ca }),
     ...(resolver && { resolver }),
     ...(network && { network }),
     ...over,

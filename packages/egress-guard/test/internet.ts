@@ -11,7 +11,7 @@ import {
 import { expect, vi } from 'vitest';
 import { formatAddress, parseAddress } from '../src/address.ts';
 import type { GuardOptions } from '../src/node/guard.ts';
-import { egressPolicy } from '../src/policy.ts';
+import { type EgressPolicy, type EgressPolicyOptions, egressPolicy } from '../src/policy.ts';
 
 /** Reads a certificate, or the authority `ca.pem`. */
 export function fixture(name: string): string {
@@ -22,6 +22,11 @@ export function fixture(name: string): string {
 export interface Place {
   readonly address?: string;
   readonly port?: number;
+}
+
+/** A policy that trusts the authority of this internet. */
+export function publicPolicy(options: EgressPolicyOptions = {}): EgressPolicy {
+  return egressPolicy({ ca: [fixture('ca.pem')], ...options });
 }
 
 /**
@@ -44,8 +49,7 @@ export class Internet {
   /** Returns the options of a guard that uses this internet. */
   options(over: Partial<GuardOptions> = {}): GuardOptions {
     return {
-      policy: egressPolicy(),
-      ca: [fixture('ca.pem')],
+      policy: publicPolicy(),
       resolver: {
         resolve: async (name) => {
           this.resolved.push(name);

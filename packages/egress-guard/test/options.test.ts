@@ -18,7 +18,7 @@ test.each([
   ['guardedStream', () => guardedStream(typo('idelMs')), 'idleMs'],
 ])('%s rejects an unknown option', (owner, make, meant) => {
   expect(make).toThrow(TypeError);
-  const advice = meant === undefined ? 'Its options are policy, ca,' : `Did you mean ${meant}\\?`;
+  const advice = meant === undefined ? 'Its options are policy,' : `Did you mean ${meant}\\?`;
   expect(make).toThrow(new RegExp(`^${owner}: unknown option \\w+\\. ${advice}`));
 });
 
@@ -27,6 +27,16 @@ test('a guarded POST rejects an unknown field', async () => {
   const request = { url: 'https://127.0.0.1/', headers: {}, body: '', timeoutMs: 1000, onec: true };
   await expect(post(request)).rejects.toThrow('guardedPost: unknown option onec. Did you mean once?');
 });
+
+test.each([['/etc/ssl/ca.pem'], [''], ['-----BEGIN PRIVATE KEY-----'], [Buffer.from('-----BEGIN CERTIFICATE-----')]])(
+  'a policy rejects %o as an authority',
+  (text) => {
+    const make = () => Reflect.apply(egressPolicy, undefined, [{ ca: ['-----BEGIN CERTIFICATE-----', text] }]);
+    expect(make).toThrow(
+      new TypeError('ca: entry 1 is no certificate in PEM. Pass the text of the file, not its path.'),
+    );
+  },
+);
 
 describe('without options, the policy is the strictest', () => {
   test('of guardedFetch', async () => {

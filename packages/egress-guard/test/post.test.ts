@@ -183,7 +183,9 @@ describe('TLS', () => {
   ] as const)('rejects a certificate %s', async (_title, host, authorities, server) => {
     const port = await internet.secure((_request, response) => response.end(), 'hooks', {}, { ...server });
     for (const name of ['hooks.example', 'other.example']) internet.names.set(name, ['9.9.9.1']);
-    const post = guardedPost(internet.options({ ca: authorities.map((name) => fixture(name)) }));
+    const post = guardedPost(
+      internet.options({ policy: egressPolicy({ ca: authorities.map((name) => fixture(name)) }) }),
+    );
     expect(await post({ url: `https://${host}:${port}/`, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       kind: 'failed',
       reason: 'tls',

@@ -7,7 +7,7 @@ import { Deadline } from './deadline.ts';
 import { DESTINATION_OPTIONS, Guard, type GuardOptions } from './guard.ts';
 
 /** The options of {@link guardedAgents}. */
-export interface GuardedAgentsOptions extends Pick<GuardOptions, 'policy' | 'ca' | 'resolver' | 'network'> {
+export interface GuardedAgentsOptions extends Pick<GuardOptions, 'policy' | 'resolver' | 'network'> {
   /** The largest response body in bytes. Headers and TLS may take 65 536 bytes more. Default 10 485 760. */
   readonly maxResponseBytes?: number;
   /** The deadline in milliseconds for resolution, connection, TLS, headers and body together. Default 30 000. */

@@ -28,8 +28,6 @@ export interface GuardOptions extends ConnectionsOptions {
    * the public internet.
    */
   readonly policy?: EgressPolicy;
-  /** PEM certificates of authorities that are trusted in addition to those of the runtime. Default: none. */
-  readonly ca?: readonly string[];
   /** The resolver of names. Default: DNS, without hosts file and search domains. */
   readonly resolver?: Resolver;
   /** The network that connects. Default: TCP. Tests replace it to simulate the public internet. */
@@ -40,9 +38,8 @@ export interface GuardOptions extends ConnectionsOptions {
 export type Phase = 'resolve' | 'connect' | 'tls' | 'request' | 'response';
 
 /** The names of the options that every guarded form takes. */
-export const DESTINATION_OPTIONS: OptionNames<Pick<GuardOptions, 'policy' | 'ca' | 'resolver' | 'network'>> = {
+export const DESTINATION_OPTIONS: OptionNames<Pick<GuardOptions, 'policy' | 'resolver' | 'network'>> = {
   policy: true,
-  ca: true,
   resolver: true,
   network: true,
 };
@@ -67,10 +64,10 @@ export class Guard {
   readonly #connections: Connections;
 
   /** @throws {TypeError} when a limit on connections is not a whole number */
-  constructor({ policy = egressPolicy(), ca = [], resolver = dnsResolver, network = tcp, ...limits }: GuardOptions) {
+  constructor({ policy = egressPolicy(), resolver = dnsResolver, network = tcp, ...limits }: GuardOptions) {
     this.#network = network;
     this.#policy = policy;
-    this.#trust = trust(ca);
+    this.#trust = trust(policy.ca);
     this.#resolutions = new Resolutions(resolver);
     this.#connections = new Connections(limits);
   }

@@ -13,7 +13,7 @@ import { StreamReading } from './stream-reading.ts';
 export { EgressError, type EgressErrorCode };
 
 /** The options of {@link guardedStream}. */
-export interface GuardedStreamOptions extends Pick<GuardOptions, 'policy' | 'ca' | 'resolver' | 'network'> {
+export interface GuardedStreamOptions extends Pick<GuardOptions, 'policy' | 'resolver' | 'network'> {
   /** The deadline in milliseconds until the head of the response is read, redirects included. Default 30 000. */
   readonly openTimeoutMs?: number;
   /** The longest time in milliseconds without a byte, while the caller waits for one. Default 60 000. */
