@@ -53,7 +53,8 @@ const GROUND = [
     'scope-fault.ts',
     'unhandled-rejections.ts',
   ],
-  ...['events', 'ports', 'json-lines.ts', 'group-commit.ts', 'periodic-task.ts', 'in-steps.ts', 'postgres-driver.ts'],
+  ...['events', 'ports', 'json-lines.ts', 'flood-guard.ts', 'standard-error-log.ts'],
+  ...['group-commit.ts', 'periodic-task.ts', 'in-steps.ts', 'postgres-driver.ts'],
 ];
 
 /** The domain, in its order: each room imports only the ground and rooms before it. It reaches a store through `ports` alone. */

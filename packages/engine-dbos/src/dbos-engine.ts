@@ -27,7 +27,13 @@ export interface DbosEngine extends WorkflowEngine {
  * await engine.close();
  */
 export async function dbosEngine(options: DbosEngineOptions): Promise<DbosEngine> {
-  const { engine: given, clock = systemClock, random = systemRandom, log = () => {}, ...checked } = checkedOptions(options);
+  const {
+    engine: given,
+    clock = systemClock,
+    random = systemRandom,
+    log = () => {},
+    ...checked
+  } = checkedOptions(options);
   const engine = wrapEngine(given);
   const dbos = await ProcessOfDbos.launch({ ...checked, version: engine.version, random, log });
   const earlier = new EarlierTurns(dbos, { clock, log, turnDays: checked.turnDays });

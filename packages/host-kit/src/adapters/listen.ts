@@ -1,9 +1,9 @@
 import type { RequestListener, Server } from 'node:http';
-import { standardErrorLog } from '../host/standard-error-log.ts';
 import type { Host } from '../host.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import { systemClock } from '../ports/clock.ts';
 import { describeError, type Log } from '../ports/log.ts';
+import { standardErrorLog } from '../standard-error-log.ts';
 import { type HostServerOptions, hostServer, SERVER_OPTIONS } from './host-server.ts';
 import { refuseMalformed, toNodeListener } from './node-listener.ts';
 import { type OrderlyStopOptions, orderlyStop, STOP_OPTIONS } from './orderly-stop.ts';

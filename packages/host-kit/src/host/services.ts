@@ -10,6 +10,7 @@ import type { HostCapabilities } from '../discovery/capabilities.ts';
 import { LIMIT_VALUES } from '../discovery/limit-values.ts';
 import { runLimits } from '../discovery/limits.ts';
 import type { RunLimits } from '../execution/limits.ts';
+import { type FloodGuard, floodGuard } from '../flood-guard.ts';
 import { CODINGS, type Coding } from '../http/content-coding.ts';
 import { standingLookup } from '../interrupts/standing.ts';
 import { requireForms, requireKnown } from '../known-options.ts';
@@ -35,6 +36,7 @@ import { wrapEngine } from '../ports/wrap-engine.ts';
 import { withCanonicalLogs } from '../runs/canonical-log.ts';
 import { type SecretBox, secretBox } from '../sealing/secret-box.ts';
 import { secretKeyBytes } from '../sealing/secret-key.ts';
+import { standardErrorLog } from '../standard-error-log.ts';
 import { tracedLog } from '../telemetry/spans.ts';
 import { type Telemetry, telemetry } from '../telemetry/telemetry.ts';
 import { VERSION } from '../version.ts';
@@ -42,13 +44,11 @@ import { type UseCounter, useCounter } from '../versions/use-counter.ts';
 import type { CaptureRules } from '../webhooks/capture.ts';
 import type { WorkspaceFileLimits } from '../workspace/files.ts';
 import { captureRules } from './capture-rules.ts';
-import { type FloodGuard, floodGuard } from './flood-guard.ts';
 import { knownWorkspace } from './known-workspace.ts';
 import { type Mirror, mirrorOf } from './mirror.ts';
 import { authenticationForms, engineForms, HOST_OPTION_FORMS } from './option-forms.ts';
 import { HOST_OPTION_NAMES } from './option-names.ts';
 import { type Retention, retentionOf } from './retention.ts';
-import { standardErrorLog } from './standard-error-log.ts';
 
 /** The options of a host with every default applied, and the services that are made of the options alone. */
 export interface Services

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { floodGuard } from '../../src/host/flood-guard.ts';
+import { floodGuard } from '../../src/flood-guard.ts';
 import type { LogRecord } from '../../src/ports/log.ts';
 import { virtualClock } from '../simulation/virtual-clock.ts';
 

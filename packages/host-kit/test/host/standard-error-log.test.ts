@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { apiKeyLane, hashApiKey } from '@svc/auth/api-key';
 import type { HostOptions, LogRecord, WorkflowEngine } from '@svc/host-kit';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { standardErrorLog } from '../../src/host/standard-error-log.ts';
+import { standardErrorLog } from '../../src/standard-error-log.ts';
 import { virtualClock } from '../simulation/virtual-clock.ts';
 import { eventually, KEY, type Serving, serve } from '../streams/serving.ts';
 

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
-import { type JsonLines, jsonLines } from '../json-lines.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { LogRecord } from '../ports/log.ts';
 import { type FloodGuard, floodGuard } from './flood-guard.ts';
+import { type JsonLines, jsonLines } from './json-lines.ts';
+import type { Clock } from './ports/clock.ts';
+import type { LogRecord } from './ports/log.ts';
 
 /**
  * Makes the log of a host without `log`: records of the levels `warn` and `error` become lines of JSON on standard error,

@@ -1,5 +1,5 @@
-import type { Clock } from '../ports/clock.ts';
-import type { Log, LogRecord } from '../ports/log.ts';
+import type { Clock } from './ports/clock.ts';
+import type { Log, LogRecord } from './ports/log.ts';
 
 /** A log that writes one line a second for one cause. */
 export interface FloodGuard {
