@@ -94,6 +94,7 @@ const steps = stepsEngine({
 });
 const engine: WorkflowEngine = {
   ...steps,
+  accepts: () => true,
   execute: (run, execution) => (engines[run.workflowId] ?? steps.execute)(run, execution),
 };
 const host = await recordedHost({ store: sqliteStore(database), engine });
