@@ -1,7 +1,7 @@
 import { freePort } from './free-port.ts';
 
 /** A port as pages write it: an argument of `listen`, a part of a URL of this machine, the value of a port option. */
-const WRITTEN_PORT = /(?<=listen\(|127\.0\.0\.1:|localhost:|port[: ]\s*|PORT=)[1-9][0-9]{3,4}\b/g;
+const WRITTEN_PORT = /(?<=listen\((?:host, )?|127\.0\.0\.1:|localhost:|port[: ]\s*|PORT=)[1-9][0-9]{3,4}\b/g;
 
 /**
  * Replaces every port that a text names, wherever the number stands, by a free one.

@@ -19,7 +19,7 @@ after(workspace.remove);
 /** Starts a program that listens on the port that it names, and waits until it answers. */
 async function started(t, name, text) {
   const program = await withFreePorts(text);
-  const [, port] = /listen\((\d+)/.exec(program);
+  const [, port] = /listen\((?:host, )?(\d+)/.exec(program);
   writeFileSync(join(workspace.folder, name), program);
   const child = spawn(execPath, [name], { cwd: workspace.folder, stdio: ['ignore', 'ignore', 'pipe'] });
   const problems = [];

@@ -14,7 +14,8 @@ import type { ForkMode, Run, RunFailure } from './runs.ts';
  * The shortest engine: a function that executes every run, whatever its workflow. It resolves with the outputs of the run.
  * A rejection fails the run with `internal_error`, and is logged; callers never see its message.
  *
- * Write a {@link WorkflowEngine} to judge runs before they are created, and to choose the error that callers see.
+ * Write a {@link WorkflowEngine} to judge runs before they are created, and to choose the error that callers see. A host that is to
+ * conform to the interface needs one with `accepts`, because it must refuse a workflow that it does not have.
  *
  * @example
  * const engine: EngineFunction = async ({ inputs }) => ({ greeting: `Hello, ${inputs.name}` });
