@@ -101,7 +101,8 @@ export interface HostOptions {
   /**
    * Returns whether a tenant has a workspace of that name. Requests for another workspace are refused. Any answer but `true`
    * is no; one that is no boolean, such as a promise, is logged as `workspace.misjudged`. Default: every workspace that the
-   * credential of the caller reaches.
+   * credential of the caller reaches. Pass one when the tokens of an issuer name workspaces: without it, a name that was never
+   * given to a workspace is one.
    */
   readonly hasWorkspace?: (tenant: string, workspace: string) => boolean;
   /** The URLs that subscriptions may point at. Default: public addresses over https. */

@@ -2,12 +2,13 @@ import type { RequestListener, Server } from 'node:http';
 import type { Host } from '../host.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import { systemClock } from '../ports/clock.ts';
-import { describeError, type Log } from '../ports/log.ts';
+import { describeError } from '../ports/log.ts';
 import { standardErrorLog } from '../standard-error-log.ts';
 import { type HostServerOptions, hostServer, SERVER_OPTIONS } from './host-server.ts';
 import { refuseMalformed, toNodeListener } from './node-listener.ts';
-import { type OrderlyStopOptions, orderlyStop, STOP_OPTIONS } from './orderly-stop.ts';
+import { GRACE_MS, type OrderlyStopOptions, orderlyStop, STOP_OPTIONS } from './orderly-stop.ts';
 import { answerParserErrors } from './parser-errors.ts';
+import { processEnd } from './process-end.ts';
 
 /** Options of `listen`: the limits of its server, the times of its stop, and these. */
 export interface ListenOptions extends HostServerOptions, OrderlyStopOptions {
@@ -21,7 +22,10 @@ export interface ListenOptions extends HostServerOptions, OrderlyStopOptions {
    * does not serve to `toNodeListener(host)`. Malformed requests are refused before it. Default: the host alone.
    */
   readonly listener?: RequestListener;
-  /** The signals that stop the server and the host. Default: `SIGTERM` and `SIGINT`. */
+  /**
+   * The signals that stop the server and the host. Default: `SIGTERM` and `SIGINT`. `[]` leaves the process to you: no signal and
+   * no lost store ends it.
+   */
   readonly stopOn?: readonly NodeJS.Signals[];
 }
 
@@ -33,17 +37,18 @@ export interface Listening {
   readonly server: Server;
   /** Stops the server and the host, as `orderlyStop` does. Each further call returns the promise of the first. */
   stop(): Promise<void>;
-  /** Resolves when the server and the host have stopped, whoever stopped them. Close there what the engine uses. */
+  /** Resolves when the server and the host have stopped. Await it to close what the engine uses, such as a pool. */
   readonly stopped: Promise<void>;
 }
 
 /**
- * Starts a host and serves it with `node:http`, until SIGTERM or SIGINT stops both without cutting off a request. A second
- * signal ends the process at once.
+ * Starts a host and serves it with `node:http`, until SIGTERM or SIGINT stops both without cutting off a request. A signal
+ * during the start, and a second one, end the process at once. A process that has not ended `drainMs` and twice `graceMs` after
+ * the signal, about ten seconds by default, is ended: by a store that does not answer with the exit code 1.
  *
  * The server listens before the host starts: a port that is taken is an error before a run goes on, and probes are answered
- * during the start. Other requests get 503 until then. When the store is lost (`host.lost`), both are stopped and the exit code of the
- * process is 1.
+ * during the start. Other requests get 503 until then. When the store is lost (`host.lost`), both are stopped, and the process
+ * ends within two seconds with the exit code 1.
  *
  * @param port 0 lets the system choose one: `url` has it
  * @returns the server, once it serves requests
@@ -57,7 +62,8 @@ export async function listen(host: Host, port: number, options: ListenOptions = 
   requireKnown('listen', options, LISTEN_OPTIONS);
   if (!Number.isInteger(port) || port < 0 || port > MOST_PORT)
     throw new TypeError(`listen: port must be a whole number from 0 to ${MOST_PORT}. Pass a number, not a text.`);
-  const { address = '127.0.0.1', listener, stopOn = ['SIGTERM', 'SIGINT'], drainMs, graceMs, ...limits } = options;
+  const { address = '127.0.0.1', listener, stopOn = ['SIGTERM', 'SIGINT'], ...others } = options;
+  const { drainMs = 0, graceMs = GRACE_MS, ...limits } = others;
   const log = options.log ?? standardErrorLog(systemClock).log;
 
   const serveHost = toNodeListener(host);
@@ -68,31 +74,41 @@ export async function listen(host: Host, port: number, options: ListenOptions = 
   };
   const server = hostServer((request, response) => answer(request, response), { ...limits, log });
   answerParserErrors(server, host);
-  const stopBoth = orderlyStop(server, host, {
-    ...(drainMs !== undefined && { drainMs }),
-    ...(graceMs !== undefined && { graceMs }),
-  });
+  const stopBoth = orderlyStop(server, host, { drainMs, graceMs });
 
+  const end = processEnd({ signals: stopOn, withinMs: drainMs + 2 * graceMs + CLOSE_WITHIN_MS, log });
   let bound: number;
   try {
     bound = await bind(server, port, address);
     server.on('error', (error) => log({ level: 'error', event: 'server.failed', ...describeError(error) }));
     await host.start();
   } catch (error) {
+    end.release();
     server.close();
     server.closeAllConnections();
     await host.stop(0);
     throw error;
   }
   answer = serve;
-  const { stop, stopped } = stopping(stopBoth, { stopOn, log });
-  void host.lost.then(() => {
-    process.exitCode = 1;
-    return stop();
+  let tell = () => {};
+  const stopped = new Promise<void>((resolve) => {
+    tell = resolve;
   });
+  const stop = () => {
+    const stopping = stopBoth();
+    void stopping
+      .catch(() => {})
+      .then(end.release)
+      .then(tell);
+    return stopping;
+  };
+  end.serving(stop);
+  void host.lost.then(end.lost);
   return { url: `http://${address.includes(':') ? `[${address}]` : address}:${bound}`, server, stop, stopped };
 }
 
+/** The time of a stop beside its waits, in ms: with the defaults, a stop ends before the ten seconds of supervisors. */
+const CLOSE_WITHIN_MS = 750;
 const MOST_PORT = 65_535;
 
 const LISTEN_OPTIONS = {
@@ -129,29 +145,4 @@ function unbound({ code = '', message }: NodeJS.ErrnoException, port: number, ad
   const error = Object.assign(new Error(`listen: ${messages[code] ?? message}`), { code });
   error.stack = `${error.name}: ${error.message}`;
   return error;
-}
-
-/** Stops on a signal, once: without its handler the next one ends the process. */
-function stopping(
-  stopBoth: () => Promise<void>,
-  { stopOn, log }: { readonly stopOn: readonly NodeJS.Signals[]; readonly log: Log },
-): Pick<Listening, 'stop' | 'stopped'> {
-  let end = () => {};
-  const stopped = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const stop = () => {
-    for (const signal of stopOn) process.off(signal, stopOnSignal);
-    const stopping = stopBoth();
-    void stopping.then(end, end);
-    return stopping;
-  };
-  const stopOnSignal = () => {
-    stop().catch((error: unknown) => {
-      log({ level: 'error', event: 'host.stop-failed', ...describeError(error) });
-      process.exitCode = 1;
-    });
-  };
-  for (const signal of stopOn) process.on(signal, stopOnSignal);
-  return { stop, stopped };
 }

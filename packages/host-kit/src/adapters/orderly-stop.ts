@@ -71,7 +71,7 @@ export function orderlyStop(
 export const STOP_OPTIONS = { drainMs: true, graceMs: true } as const satisfies OptionNames<OrderlyStopOptions>;
 
 /** The default of `graceMs`. Twice this time is less than the ten seconds that supervisors wait. */
-const GRACE_MS = 4500;
+export const GRACE_MS = 4500;
 /** Clients beyond number never rest. Their requests are held back for no longer than this. */
 const QUIET_WITHIN_MS = 400;
 /** Sockets that are destroyed are closed in the next turns. */

@@ -11,8 +11,7 @@ import type { RunFiles } from './run-files.ts';
 import type { ForkMode, Run, RunFailure } from './runs.ts';
 
 /**
- * The shortest engine: a function that executes every run, whatever its workflow. It resolves with the outputs of the run.
- * A rejection fails the run with `internal_error`, and is logged; callers never see its message.
+ * An engine that is a function. It executes the runs of every workflow id, and resolves with the outputs of the run. A rejection fails the run with `internal_error`, and is logged; callers never see its message.
  *
  * Write a {@link WorkflowEngine} to judge runs before they are created, and to choose the error that callers see. A host that is to
  * conform to the interface needs one with `accepts`, because it must refuse a workflow that it does not have.

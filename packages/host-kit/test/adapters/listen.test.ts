@@ -197,14 +197,38 @@ describe('the process of a host that listens', () => {
       if (asked === undefined || asked.headers.get('connection') === 'close') break;
     }
     child.kill('SIGTERM');
-    expect(await ended).toEqual([null, 'SIGTERM']);
+    expect(await ended).toEqual([143, null]);
     expect(await open).toBe('cut off');
   });
 
-  test('ends with the exit code 1 when the store is lost', async () => {
-    const { lines, ended } = await program('--lost');
+  test('ends at once at a signal during the start', async () => {
+    const { child, lines, ended } = await program('--starts-for-ever');
+    expect(lines).toEqual(['starting']);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([143, null]);
+  });
+
+  test.each([
+    ['--lost', ['stopped']],
+    ['--lost-and-kept-open', ['stopped', 'warn process.kept-open']],
+  ])('ends with the exit code 1 when the store is lost, with %s', async (mode, told) => {
+    const { lines, ended } = await program(mode);
     expect(await ended).toEqual([1, null]);
-    expect(lines.slice(1)).toEqual(['stopped']);
+    expect(lines.slice(1)).toEqual(told);
+  });
+
+  test('ends with the exit code 1 when the store does not close', async () => {
+    const { child, lines, ended } = await program('--never-stops');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([1, null]);
+    expect(lines.slice(1)).toEqual(['error host.stop-late']);
+  });
+
+  test('ends, and says why it was late, when something else keeps it open', async () => {
+    const { child, lines, ended } = await program('--kept-open');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect(lines.slice(1)).toEqual(['stopped', 'warn process.kept-open']);
   });
 
   test('ends with the exit code 1 when the host cannot be stopped in order', async () => {
