@@ -12,6 +12,7 @@ import {
   refusalBudgets,
   VERIFICATION_LIMIT,
 } from './refusal-budgets.ts';
+import { requireLimiter } from './rate-limit/require-limiter.ts';
 import { headerValues, type RequestHead } from './request-head.ts';
 import { DELEGATION_HEADER } from './workload/delegation-header.ts';
 
@@ -88,7 +89,12 @@ const AUTHENTICATOR_OPTIONS: OptionNames<AuthenticatorOptions> = {
 export function authenticator(options: AuthenticatorOptions): Authenticator {
   requireKnown('authenticator', options, AUTHENTICATOR_OPTIONS);
   const { refusals, denyList, resourceMetadata, onOutcome } = options;
-  if (refusals !== undefined) requireKnown('authenticator: refusals', refusals, REFUSAL_LIMIT);
+  if (refusals !== undefined) {
+    requireKnown('authenticator: refusals', refusals, REFUSAL_LIMIT);
+    requireLimiter('authenticator: refusals.limiter', refusals.limiter);
+    if (typeof refusals.clientOf !== 'function')
+      throw new TypeError('authenticator: refusals.clientOf must be a function. Pass one such as clientAddress().');
+  }
   const perSecond = refusals?.verifications?.perSecond ?? 1;
   if (refusals?.verifications !== undefined)
     requireKnown('authenticator: refusals.verifications', refusals.verifications, VERIFICATION_LIMIT);

@@ -8,6 +8,7 @@ import { clientIn, type OnOutcome, report } from './outcome-report.ts';
 import type { Principal } from './principal.ts';
 import type { QuotaCounter } from './quota-counter.ts';
 import type { RateLimiter } from './rate-limit/limiter.ts';
+import { requireLimiter } from './rate-limit/require-limiter.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { headerValues, type RequestHead } from './request-head.ts';
 import type { StepUp } from './step-up.ts';
@@ -151,6 +152,7 @@ export function admittance(options: GuardOptions | OptionalGuardOptions): Guard<
   const { lanes, scope, stepUp, optional, refuse = refusal, onError = logFailure, onOutcome } = options;
   if (optional !== undefined && typeof optional !== 'boolean')
     throw new TypeError('guard: optional must be true or false. Omit it to require a credential.');
+  if (options.limiter !== undefined) requireLimiter('guard: limiter', options.limiter);
   const authenticator = lanes === undefined ? options.authenticator : options.authenticator.only(lanes);
   const limits = guardLimits(options.authenticator, options.limiter, options.quotas);
   return async (request) => {

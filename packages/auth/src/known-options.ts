@@ -9,7 +9,8 @@ export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
  * @throws {TypeError} when the options are not an object, or have an unknown name
  */
 export function requireKnown(owner: string, options: object, names: Readonly<Record<string, true>>): void {
-  if (typeof options !== 'object' || options === null) throw new TypeError(`${owner}: its options must be an object.`);
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new TypeError(`${owner}: its options must be an object.`);
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(names, name)) continue;
     const known = Object.keys(names);

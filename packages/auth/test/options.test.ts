@@ -174,3 +174,21 @@ test('without a clock, the time of the machine decides', () => {
   expect(judged(Date.now())).toBe(true);
   expect(judged(Date.now() - 61_000)).toBe(false);
 });
+
+test('a list of lanes in place of options is no options', () => {
+  expect(() => authenticator([scheme()] as never)).toThrow(new TypeError('authenticator: its options must be an object.'));
+});
+
+test('what is no rate limiter is refused, and so is a client that is no function', () => {
+  const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]) })] });
+  const remedy = 'must be a rate limiter. Pass memoryRateLimiter({ limit, windowSeconds }).';
+  for (const limiter of [{}, null, 100, { consume: () => ({}) }] as never[]) {
+    expect(() => guard({ authenticator: auth, limiter })).toThrow(new TypeError(`guard: limiter ${remedy}`));
+    const refusals = { limiter, clientOf: () => 'client' };
+    const make = () => authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]) })], refusals });
+    expect(make).toThrow(new TypeError(`authenticator: refusals.limiter ${remedy}`));
+  }
+  const refusals = { limiter: memoryRateLimiter({ limit: 1, windowSeconds: 1 }), clientOf: '10.0.0.1' as never };
+  const make = () => authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]) })], refusals });
+  expect(make).toThrow('authenticator: refusals.clientOf must be a function. Pass one such as clientAddress().');
+});

@@ -68,6 +68,10 @@ export interface EgressPolicy extends DeniedNames {
  */
 export function egressPolicy(options: EgressPolicyOptions = {}): EgressPolicy {
   requireKnown('egressPolicy', options, EGRESS_POLICY_OPTIONS);
+  for (const name of LISTS) {
+    if (options[name] !== undefined && !Array.isArray(options[name]))
+      throw new TypeError(`egressPolicy: ${name} must be a list. Put what you pass in brackets.`);
+  }
   const names = (options.denyNames ?? []).map(requiredName);
   return {
     loopbackPorts: loopbackPorts(options.allowLoopback ?? false),
@@ -79,6 +83,17 @@ export function egressPolicy(options: EgressPolicyOptions = {}): EgressPolicy {
     translated: translation(options.translated ?? 'deny'),
     ca: (options.ca ?? []).map(requiredCertificate),
   };
+}
+
+/**
+ * Rejects what `egressPolicy` did not make, such as its options.
+ *
+ * @throws {TypeError} for anything but a policy
+ */
+export function requirePolicy(policy: EgressPolicy): void {
+  const { deny, allow, denySuffixes, ca } = policy ?? {};
+  if ([deny, allow, denySuffixes, ca].every(Array.isArray)) return;
+  throw new TypeError('policy must be an egress policy. Pass egressPolicy({ … }).');
 }
 
 /** Whether the loopback switch opens a port. */
@@ -97,8 +112,11 @@ const EGRESS_POLICY_OPTIONS: OptionNames<EgressPolicyOptions> = {
   ca: true,
 };
 
+const LISTS = ['denyCidrs', 'allowCidrs', 'denyNames', 'allowPorts', 'ca'] as const;
+
 function loopbackPorts(option: boolean | readonly number[]): EgressPolicy['loopbackPorts'] {
   if (typeof option === 'boolean') return option ? 'any' : 'none';
+  if (!Array.isArray(option)) throw new TypeError('egressPolicy: allowLoopback must be true, false or a list of ports.');
   return portSet('allowLoopback', option);
 }
 

@@ -38,6 +38,20 @@ test.each([['/etc/ssl/ca.pem'], [''], ['-----BEGIN PRIVATE KEY-----'], [Buffer.f
   },
 );
 
+test.each(['denyCidrs', 'allowCidrs', 'denyNames', 'allowPorts', 'ca', 'allowLoopback'])(
+  'a policy rejects a text in place of a list in %s',
+  (name) => {
+    const make = () => Reflect.apply(egressPolicy, undefined, [{ [name]: '10.0.0.0/8' }]);
+    expect(make).toThrow(new RegExp(`^egressPolicy: ${name} must be (a list\\. |true, false or a list of ports\\.)`));
+  },
+);
+
+test.each([{}, { allowLoopback: true }, null, [egressPolicy()]])('%o is no policy', (policy) => {
+  const message = 'policy must be an egress policy. Pass egressPolicy({ … }).';
+  for (const make of [guardedFetch, guardedPost, guardedDispatcher, guardedAgents, guardedStream])
+    expect(() => Reflect.apply(make, undefined, [{ policy }])).toThrow(new TypeError(message));
+});
+
 describe('without options, the policy is the strictest', () => {
   test('of guardedFetch', async () => {
     const fetch = guardedFetch();

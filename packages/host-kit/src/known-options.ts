@@ -20,7 +20,7 @@ interface Names {
  * @throws {TypeError} when options are not an object, or have an unknown name
  */
 export function requireKnown(owner: string, options: unknown, names: Names, path = ''): void {
-  if (typeof options !== 'object' || options === null) {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     const subject = path === '' ? `${owner}: its options` : `${owner}: ${path.slice(0, -1)}`;
     throw new TypeError(`${subject} must be an object.`);
   }
@@ -61,7 +61,8 @@ export function requireForms(owner: string, options: unknown, demands: Readonly<
   }
 }
 
-function memberOf(value: unknown, name: string): unknown {
+/** Returns a member of a value; undefined when it has none. */
+export function memberOf(value: unknown, name: string): unknown {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return undefined;
   return Reflect.get(value, name);
 }
@@ -70,6 +71,14 @@ function memberOf(value: unknown, name: string): unknown {
 export function hasFunctions(value: unknown, ...names: readonly string[]): boolean {
   return names.every((name) => typeof memberOf(value, name) === 'function');
 }
+
+/** The demand on an optional limiter of requests. */
+export const A_RATE_LIMITER: Demand = {
+  form: 'a rate limiter',
+  fits: (value) => hasFunctions(value, 'consume', 'peek'),
+  remedy: 'Pass memoryRateLimiter({ limit, windowSeconds }) of @svc/auth/rate-limit.',
+  isOptional: true,
+};
 
 /** The demand on an option that is a function. */
 export function functionThat(remedy: string, isOptional = false): Demand {

@@ -7,7 +7,7 @@ import { checkAnswers } from '../answers.ts';
 import { isLoopback } from '../classify.ts';
 import { EgressError } from '../errors.ts';
 import type { OptionNames } from '../known-options.ts';
-import { type EgressPolicy, egressPolicy } from '../policy.ts';
+import { type EgressPolicy, egressPolicy, requirePolicy } from '../policy.ts';
 import type { CheckedUrl } from '../url.ts';
 import { type Dialled, dial } from './connect.ts';
 import type { Connection } from './connection.ts';
@@ -63,8 +63,9 @@ export class Guard {
   readonly #isOwn: OwnAddresses = ownAddresses();
   readonly #connections: Connections;
 
-  /** @throws {TypeError} when a limit on connections is not a whole number */
+  /** @throws {TypeError} when `policy` is no policy, or a limit on connections is not a whole number */
   constructor({ policy = egressPolicy(), resolver = dnsResolver, network = tcp, ...limits }: GuardOptions) {
+    requirePolicy(policy);
     this.#network = network;
     this.#policy = policy;
     this.#trust = trust(policy.ca);

@@ -16,7 +16,7 @@ import { Turn } from './turn.ts';
 export interface Executor {
   /**
    * Drives the runs that an earlier process left unfinished, read in pages. Resolves when all of them have been handed
-   * over. A run that cannot be read is logged and passed over.
+   * over.
    */
   resume(): Promise<void>;
   /**
@@ -66,19 +66,13 @@ class RunExecutor implements Executor {
   }
 
   async resume(): Promise<void> {
-    const { store, log } = this.#options;
+    const { store } = this.#options;
     let after: string | undefined;
     while (!this.#isStopping) {
-      const passedOver: string[] = [];
-      const unreadable = (runId: string, error: unknown) => {
-        passedOver.push(runId);
-        log({ level: 'error', event: 'run.unreadable', runId, ...describeError(error) });
-      };
-      const page = await store.runs.unfinished({ after, limit: PAGE, unreadable });
+      const page = await store.runs.unfinished({ after, limit: PAGE });
       for (const run of page) this.execute(run);
-      // By id, as the store lists them.
-      after = [page.at(-1)?.runId ?? '', ...passedOver].sort().at(-1);
-      if (page.length + passedOver.length < PAGE) return;
+      after = page.at(-1)?.runId;
+      if (page.length < PAGE) return;
     }
   }
 

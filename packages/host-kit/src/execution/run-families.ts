@@ -3,6 +3,7 @@ import { settle } from '../interrupts/resolve.ts';
 import type { RunEvent } from '../ports/events.ts';
 import { describeError, type Log } from '../ports/log.ts';
 import { type ChildPage, isExecutable, isTerminal, isWaiting, type Run } from '../ports/runs.ts';
+import { UnreadableRecord } from '../ports/unreadable-record.ts';
 import type { RunServices } from '../runs/change-run.ts';
 import { cancelledEvents } from '../runs/host-events.ts';
 import { isTerminalEvent } from '../runs/transitions.ts';
@@ -97,7 +98,10 @@ async function eachOf(
     const page = await list({ after, limit: PAGE, of });
     for (const run of page) {
       if (signal.aborted) return;
-      await act(run).catch((error: unknown) => failures.push(error));
+      // The store has reported a parent that it cannot read.
+      await act(run).catch((error: unknown) => {
+        if (!(error instanceof UnreadableRecord)) failures.push(error);
+      });
     }
     after = page.length < PAGE ? undefined : page.at(-1)?.runId;
   } while (after !== undefined);

@@ -8,6 +8,7 @@ import {
   type RunOutcome,
   type VersionedEngine,
 } from '../ports/engine.ts';
+import { failedStepOf } from '../ports/failed-step.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { describeError, type LogRecord } from '../ports/log.ts';
 import type { Run } from '../ports/runs.ts';
@@ -226,20 +227,31 @@ export class Turn {
 
   /** Describes an error without the secrets that the engine may have put into it. */
   #record(event: string, runId: string, error: unknown): LogRecord {
-    return { level: 'error', event, runId, ...this.#secrets.redactor.redacted(describeError(error)) };
+    const step = failedStepOf(error);
+    const described = { ...(step !== undefined && { step }), ...describeError(error) };
+    return { level: 'error', event, runId, ...this.#secrets.redactor.redacted(described) };
   }
 }
 
 /** Checks the outcome of an engine, which need not be written in TypeScript. */
 function checked(run: Run, outcome: RunOutcome | undefined): RunOutcome {
   const { workflowId } = run;
-  if (outcome?.status === 'completed' || outcome?.status === 'failed') {
-    held(endedEvent(run, outcome, 0));
-    return outcome;
-  }
-  const wanted = "{ status: 'completed', outputs } or { status: 'failed', error }";
-  throw new TypeError(`engine.execute: returned no outcome for ${workflowId}. Return ${wanted}.`);
+  if (outcome?.status !== 'completed' && outcome?.status !== 'failed')
+    throw new TypeError(`engine.execute: returned no outcome for ${workflowId}. Return ${COMPLETED} or ${FAILED}.`);
+  if (outcome.status === 'completed' && !isObject(outcome.outputs))
+    throw new TypeError(`engine.execute: the outcome of ${workflowId} has no outputs. Return ${COMPLETED}.`);
+  if (outcome.status === 'failed' && !isObject(outcome.error))
+    throw new TypeError(`engine.execute: the outcome of ${workflowId} has no error. Return ${FAILED}.`);
+  held(endedEvent(run, outcome, 0));
+  return outcome;
 }
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const COMPLETED = "{ status: 'completed', outputs: { … } }";
+const FAILED = "{ status: 'failed', error: { code, message } }";
 
 const ENGINE_FAILED = failed('The workflow engine failed.');
 const NOT_RECORDED = failed('The events of the workflow could not be recorded.');

@@ -1,5 +1,5 @@
 import { isScope as isName } from '@svc/auth';
-import { A_STORE, type Demand, functionThat, hasFunctions } from '../known-options.ts';
+import { A_RATE_LIMITER, A_STORE, type Demand, functionThat, hasFunctions, memberOf } from '../known-options.ts';
 import { numberForms } from './number-forms.ts';
 
 /**
@@ -7,16 +7,12 @@ import { numberForms } from './number-forms.ts';
  * its first reader.
  */
 export function authenticationForms(authentication: unknown): Readonly<Record<string, Demand>> {
-  const given = Object.entries(AUTHENTICATION_FORMS).filter(([name]) => hasMember(authentication, name));
+  const given = Object.entries(AUTHENTICATION_FORMS).filter(([name]) => memberOf(authentication, name) !== undefined);
   return Object.fromEntries(
     given.flatMap(([name, forms]) =>
       Object.entries(forms).map(([option, demand]) => [`authentication.${name}.${option}`, demand]),
     ),
   );
-}
-
-function hasMember(value: unknown, name: string): boolean {
-  return typeof value === 'object' && value !== null && Reflect.get(value, name) !== undefined;
 }
 
 const ISSUERS: Demand = {
@@ -73,6 +69,13 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
     remedy: 'Pass the former values of secretKey.',
     isOptional: true,
   },
+  egress: {
+    form: 'a policy',
+    fits: isEgressPolicy,
+    remedy: 'Pass egressPolicy({ … }) of @svc/egress-guard, not its options.',
+    isOptional: true,
+  },
+  rateLimit: A_RATE_LIMITER,
   hasWorkspace: functionThat("Pass one such as (tenant, workspace) => workspace === 'main', or leave it out.", true),
   ownScopes: {
     form: 'a list of scopes',
@@ -119,6 +122,10 @@ const ENGINE_FORMS: Readonly<Record<string, Demand>> = {
   },
   'engine.execute': functionThat("Pass one that resolves with the end of the run: { status: 'completed', outputs }."),
 };
+
+function isEgressPolicy(value: unknown): boolean {
+  return ['deny', 'allow', 'denySuffixes', 'ca'].every((name) => Array.isArray(memberOf(value, name)));
+}
 
 /** Not `instanceof`: a test runner may have a realm of its own. */
 function isKey(value: unknown): boolean {

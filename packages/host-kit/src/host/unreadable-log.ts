@@ -1,6 +1,6 @@
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
-import type { UnreadableRecord } from '../ports/unreadable-record.ts';
+import type { UnreadableKind, UnreadableRecord } from '../ports/unreadable-record.ts';
 
 /** Logs each record that the store passed over, once. */
 export function logUnreadable({ unreadable }: Pick<Store, 'unreadable'>, log: Log): void {
@@ -9,6 +9,12 @@ export function logUnreadable({ unreadable }: Pick<Store, 'unreadable'>, log: Lo
   });
 }
 
-function idOf({ kind, id }: UnreadableRecord): { readonly webhookId: string } | { readonly keyId: string } {
-  return kind === 'subscription' ? { webhookId: id } : { keyId: id };
+function idOf({ kind, id }: UnreadableRecord): Readonly<Record<string, string>> {
+  return { [ID_NAMES[kind]]: id };
 }
+
+const ID_NAMES: Readonly<Record<UnreadableKind, string>> = {
+  run: 'runId',
+  subscription: 'webhookId',
+  'api-key': 'keyId',
+};

@@ -190,7 +190,6 @@ export type {
   RunStore,
   RunTransport,
   RunUsage,
-  UnreadableRun,
 } from './runs.ts';
 export type { SealingKeyStore } from './sealing-keys.ts';
 export {

@@ -198,9 +198,6 @@ export interface ChildPage {
   readonly of?: string | undefined;
 }
 
-/** Called with the id of a stored run that cannot be read, and the reason. */
-export type UnreadableRun = (runId: string, error: unknown) => void;
-
 /** Stored runs. A caller reaches a run only through its tenancy. */
 export interface RunStore {
   insert(run: Run, transaction: Transaction): Promise<void>;
@@ -233,14 +230,9 @@ export interface RunStore {
   claim(run: Run, transaction: Transaction): Promise<Run>;
   /**
    * Lists up to `limit` runs after `after`, by id, that a restarted host must execute or end. Waiting and paused runs
-   * are not among them. A stored run that cannot be read counts as one of the `limit`: it is reported to `unreadable` and
-   * left out. Without `unreadable`, the call rejects.
+   * are not among them.
    */
-  unfinished(page: {
-    readonly after: string | undefined;
-    readonly limit: number;
-    readonly unreadable?: UnreadableRun;
-  }): Promise<readonly Run[]>;
+  unfinished(page: { readonly after: string | undefined; readonly limit: number }): Promise<readonly Run[]>;
   /**
    * Returns those of these runs whose execution must stop: they left `pending` and `running`, or a pause is requested.
    */

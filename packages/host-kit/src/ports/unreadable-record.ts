@@ -1,7 +1,11 @@
 /** The records of which one that cannot be read is passed over, so that it does not keep the others from being read. */
-export type UnreadableKind = 'subscription' | 'api-key';
+export type UnreadableKind = 'run' | 'subscription' | 'api-key';
 
-const NAMES: Readonly<Record<UnreadableKind, string>> = { subscription: 'subscription', 'api-key': 'API key' };
+const NAMES: Readonly<Record<UnreadableKind, string>> = {
+  run: 'run',
+  subscription: 'subscription',
+  'api-key': 'API key',
+};
 
 /**
  * A stored record that cannot be read. The message has none of its content.

@@ -49,10 +49,10 @@ export function attemptRecord(
   };
 }
 
-/** Makes the log record of an attempt, without URL, body or secret. */
+/** Makes the log record of an attempt: of the URL it has the origin alone, and it has neither body nor secret. */
 export function attemptLogRecord(
   delivery: Delivery,
-  { tenant }: Subscription,
+  { tenant, url }: Subscription,
   verdict: TransportVerdict | Skipped,
   settlement: Settlement['kind'] | 'claim-lost',
 ): LogRecord {
@@ -65,8 +65,14 @@ export function attemptLogRecord(
     eventType: delivery.eventType,
     attempt: delivery.attempts + 1,
     settlement,
+    ...(settlement !== 'delivered' && { destination: originOf(url) }),
     ...loggedOutcome(verdict),
   };
+}
+
+/** Returns the scheme, name and port of a URL. The rest of it may be a secret of the receiver. */
+export function originOf(url: string): string {
+  return URL.parse(url)?.origin ?? '';
 }
 
 function loggedOutcome(verdict: TransportVerdict | Skipped) {

@@ -4,6 +4,7 @@ import type { HostPorts } from '../ports/host-ports.ts';
 import { describeError } from '../ports/log.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Transport, TransportVerdict } from '../ports/transport.ts';
+import { originOf } from './attempt-result.ts';
 import { phaseClock } from './phases.ts';
 import type { SignAttempt } from './signing.ts';
 
@@ -61,8 +62,9 @@ export function sender(options: SendOptions): Sender {
     try {
       return sign(delivery, subscription, clock.now());
     } catch (error) {
-      const { webhookId } = subscription;
-      log({ level: 'error', event: 'delivery.not-signed', webhookId, ...describeError(error) });
+      const { webhookId, url } = subscription;
+      const destination = originOf(url);
+      log({ level: 'error', event: 'delivery.not-signed', webhookId, destination, ...describeError(error) });
       return undefined;
     }
   }
@@ -70,7 +72,7 @@ export function sender(options: SendOptions): Sender {
   /** Counts a throwing transport as a failed attempt: it may have sent the request before it threw. */
   async function post(
     { deliveryId, body }: Sendable,
-    { url, durable }: Subscription,
+    { webhookId, url, durable }: Subscription,
     signature: Signature,
     signal: AbortSignal,
   ): Promise<Sent> {
@@ -84,7 +86,9 @@ export function sender(options: SendOptions): Sender {
       return { verdict, phases: phases.end() };
     } catch (error) {
       signal.throwIfAborted();
-      log({ level: 'error', event: 'delivery.transport-failed', deliveryId, ...describeError(error) });
+      const destination = originOf(url);
+      const event = 'delivery.transport-failed';
+      log({ level: 'error', event, deliveryId, webhookId, destination, ...describeError(error) });
       const verdict = { kind: 'failed', reason: 'transport', durationMs: clock.monotonic() - startedAt } as const;
       return { verdict, phases: phases.end() };
     }

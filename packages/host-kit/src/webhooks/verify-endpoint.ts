@@ -4,6 +4,7 @@ import { HostError } from '../errors.ts';
 import { sleep } from '../ports/clock.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { Transport, TransportVerdict } from '../ports/transport.ts';
+import { originOf } from './attempt-result.ts';
 import { TenantSlots, unavailable } from './slots.ts';
 
 /** Asks an endpoint whether it wants the deliveries that a caller is about to subscribe it to. */
@@ -73,7 +74,8 @@ export function endpointVerifier(options: EndpointVerifierOptions): EndpointVeri
       once: true,
     });
     const verified = repeats(verdict, text);
-    log({ level: verified ? 'info' : 'warn', event: 'webhook.verification', tenant, verified, ...outcomeOf(verdict) });
+    const of = { tenant, destination: originOf(url), verified };
+    log({ level: verified ? 'info' : 'warn', event: 'webhook.verification', ...of, ...outcomeOf(verdict) });
     return verified;
   }
 }

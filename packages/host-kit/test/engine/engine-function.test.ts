@@ -1,7 +1,9 @@
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
 import { createHost, type LogRecord } from '@svc/host-kit';
+import { stepsEngine, workflow } from '@svc/host-kit/engine/steps';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 
 const KEY = 'operator-key-of-this-test-0123456789';
 const scopes = ['runs:create', 'runs:read', 'runs:cancel'];
@@ -82,6 +84,43 @@ test.each<[result: unknown, found: string]>([
       error: `engine: resolved with ${found}. Return the outputs of the run, an object such as {}.`,
     }),
   );
+});
+
+test.each<[outcome: unknown, problem: string]>([
+  [{ status: 'done' }, 'returned no outcome for any. Return { status:'],
+  [{ status: 'completed' }, "the outcome of any has no outputs. Return { status: 'completed', outputs: { … } }."],
+  [{ status: 'completed', outputs: [] }, 'the outcome of any has no outputs. Return { status:'],
+  [{ status: 'failed' }, "the outcome of any has no error. Return { status: 'failed', error: { code, message } }."],
+  [{ status: 'failed', error: 'no paper' }, 'the outcome of any has no error. Return { status:'],
+])('an engine that ends a run with %j fails it, and the log names what is missing', async (outcome, problem) => {
+  const host = await hostOf({ execute: async () => outcome });
+  const { runId } = await host.create({ workflowId: 'any' });
+  expect(await host.end(runId)).toMatchObject({ payload: { error: { code: 'internal_error' } } });
+  const error = expect.stringContaining(`engine.execute: ${problem}`);
+  expect(host.records).toContainEqual(expect.objectContaining({ event: 'run.engine-failed', runId, error }));
+});
+
+test.each<[thrown: unknown, error: string]>([
+  [new Error('the printer is on fire'), 'the printer is on fire'],
+  [Object.freeze(new TypeError('no paper')), 'no paper'],
+  ['a secret text', 'thrown: a value of type string, which is no Error.'],
+])('a step that throws %o is named in the log', async (thrown, error) => {
+  const print = workflow({
+    id: 'any',
+    inputs: z.object({}),
+    run: async (_inputs, { step }) => {
+      await step('load paper', () => null);
+      await step('print', () => {
+        throw thrown;
+      });
+      return {};
+    },
+  });
+  const host = await hostOf(stepsEngine({ workflows: [print] }));
+  const { runId } = await host.create({ workflowId: 'any' });
+  expect(await host.end(runId)).toMatchObject({ type: 'run.failed', payload: { failedNodeId: 'print' } });
+  const found = host.records.filter(({ event }) => event === 'run.engine-failed');
+  expect(found).toEqual([expect.objectContaining({ runId, step: 'print', error })]);
 });
 
 test('a function that waits is left when its run is cancelled', async () => {

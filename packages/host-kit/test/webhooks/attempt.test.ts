@@ -20,7 +20,11 @@ const ANSWERED = { kind: 'answered', retryAfter: undefined, durationMs: 1 } as c
 const LEASE_MS = 1000;
 
 /** Makes a host that can claim one delivery. Its clock stands still until the test moves it. */
-async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
+async function claimant(
+  durable: boolean,
+  sealedWith = new Uint8Array(32),
+  subscribed: Partial<Subscription> = {},
+) {
   const inner = memoryStore();
   let onceRead: () => Promise<unknown> = async () => {};
   const store: Store = {
@@ -38,7 +42,7 @@ async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
   const held = heldSubscriptions();
   const sealedSecret = secretBox(sealedWith, systemRandom).seal('a secret that is long enough', 'whk_1');
   await store.transaction(async (transaction) => {
-    await store.subscriptions.insert(sampleSubscription({ durable, sealedSecret }), transaction);
+    await store.subscriptions.insert(sampleSubscription({ durable, sealedSecret, ...subscribed }), transaction);
     await store.deliveries.enqueue([sampleDelivery({})], transaction);
   });
   const time = { now: 5000 };
@@ -153,7 +157,25 @@ test('a transport that throws counts as a failed attempt, and is retried by the 
   expect(await store.deliveries.deadLetters('whk_1', { limit: 10 })).toMatchObject([{ attempts: 3 }]);
   const [last] = await store.attempts.list('whk_1', 1);
   expect(last).toMatchObject({ outcome: 'failed', reason: 'transport' });
-  expect(entries.filter(({ event }) => event === 'delivery.transport-failed')).toHaveLength(3);
+  const failed = entries.filter(({ event }) => event === 'delivery.transport-failed');
+  expect(failed).toHaveLength(3);
+  for (const entry of failed) expect(entry).toMatchObject({ webhookId: 'whk_1', destination: 'https://example.com' });
+});
+
+test('a failed attempt is logged with the origin of its URL alone, and a delivered one without', async () => {
+  const url = 'https://hooks.example:8443/a-secret-path?token=a-secret';
+  const { entries, claim, attempt, answer, time } = await claimant(true, undefined, { url });
+  answer(503);
+  await attempt(await claim());
+  time.now += 200;
+  answer(204);
+  await attempt(await claim());
+  expect(entries).toMatchObject([
+    { event: 'delivery.attempted', settlement: 'retry', status: 503, destination: 'https://hooks.example:8443' },
+    { event: 'delivery.attempted', settlement: 'delivered' },
+  ]);
+  expect(JSON.stringify(entries)).not.toContain('secret');
+  expect(entries[1]).not.toHaveProperty('destination');
 });
 
 describe(covers('webhooks.delivery.none-after-unregister'), () => {
@@ -250,7 +272,10 @@ describe('a delivery whose secret the host cannot open', () => {
       expect(await store.attempts.list('whk_1', 1)).toEqual([]);
       expect(await store.subscriptions.read('whk_1')).toMatchObject(untouched);
       expect(posts).toEqual([]);
-      expect(entries).toContainEqual(expect.objectContaining({ level: 'error', event: 'delivery.not-signed' }));
+      const destination = 'https://example.com';
+      expect(entries).toContainEqual(
+        expect.objectContaining({ level: 'error', event: 'delivery.not-signed', destination }),
+      );
       useKey(FOREIGN_KEY);
       const delivery = await claim();
       expect(delivery.attempts).toBe(0);

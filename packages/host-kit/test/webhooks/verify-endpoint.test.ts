@@ -150,7 +150,7 @@ describe(covers('webhooks.signature.standard-challenge'), () => {
     },
   );
 
-  test('gives the reason in the log alone, without URL and secret', async () => {
+  test('gives the reason in the log alone, with the origin of the URL and no secret', async () => {
     const { verify, records } = verifying(() => ({ kind: 'denied', reason: 'private', durationMs: 1 }));
     await verify();
     expect(records).toEqual([
@@ -158,6 +158,7 @@ describe(covers('webhooks.signature.standard-challenge'), () => {
         level: 'warn',
         event: 'webhook.verification',
         tenant: 'acme',
+        destination: 'https://hooks.example',
         verified: false,
         outcome: 'denied',
         reason: 'private',

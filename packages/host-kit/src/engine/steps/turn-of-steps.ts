@@ -3,7 +3,9 @@ import { type OptionNames, requireKnown } from '../../known-options.ts';
 import { ChildRefused, type ChildRequest } from '../../ports/child-runs.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Execution, RunOutcome } from '../../ports/engine.ts';
+import { noteFailedStep } from '../../ports/failed-step.ts';
 import type { InterruptAnswer } from '../../ports/interrupts.ts';
+import { describeError } from '../../ports/log.ts';
 import type { Run } from '../../ports/runs.ts';
 import { ChildFailure } from './child-failure.ts';
 import type { ChildWorkflow } from './child-workflow.ts';
@@ -359,7 +361,10 @@ export class TurnOfSteps {
     } catch {
       // An observer changes no outcome.
     }
-    const failure = new StepFailure('internal_error', 'The step failed.', { cause: error, step: name });
+    // A step may throw what is no Error. The log has its type, and the step.
+    const cause = error instanceof Error ? error : new Error(describeError(error).error);
+    const failure = new StepFailure('internal_error', 'The step failed.', { cause, step: name });
+    for (const each of [cause, failure]) noteFailedStep(each, name);
     this.#unexpected.add(failure);
     return failure;
   }

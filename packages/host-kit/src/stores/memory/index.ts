@@ -15,6 +15,7 @@ import { idempotencyStore } from './idempotency.ts';
 import { interruptStore } from './interrupts.ts';
 import { journal as openJournal } from './journal.ts';
 import { portalSessionStore } from './portal-sessions.ts';
+import { PassedOver } from '../passed-over.ts';
 import { runStore } from './runs.ts';
 import { sealingKeyStore } from './sealing-keys.ts';
 import { subscriptionStore } from './subscriptions.ts';
@@ -36,7 +37,8 @@ export function memoryStore(): Store {
   const effects = effectStore(journal);
   const interrupts = interruptStore(journal);
   const events = eventStore(journal, (tenancy, runId) => runs.reaches(tenancy, runId));
-  const runs = runStore(journal, [events, interrupts, artifacts, annotations, effects]);
+  const passedOver = new PassedOver();
+  const runs = runStore(journal, [events, interrupts, artifacts, annotations, effects], passedOver);
   const deliveries = deliveryQueue(journal, {
     isPaused: (webhookId) => subscriptions.isPaused(webhookId),
     tenantOf: (webhookId) => subscriptions.tenantOf(webhookId),
@@ -53,6 +55,7 @@ export function memoryStore(): Store {
   return {
     transaction: journal.transaction,
     probe: () => journal.transaction(async () => {}),
+    unreadable: passedOver,
     runs,
     events,
     interrupts,

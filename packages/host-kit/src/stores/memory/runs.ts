@@ -2,7 +2,8 @@ import { reachesWorkspace, type Tenancy } from '@svc/auth';
 import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
 import { isExecutable, isTerminal, type Run, type RunStore } from '../../ports/runs.ts';
 import type { WorkspacePlace } from '../../ports/workspace.ts';
-import { readRuns, runAsStored } from '../stored-run.ts';
+import { PassedOver, type RecordReader } from '../passed-over.ts';
+import { runAsStored } from '../stored-run.ts';
 import { familiesOf } from './families-of-runs.ts';
 import { type Journal, put } from './journal.ts';
 import type { RecordsOfRuns } from './records-of-runs.ts';
@@ -16,17 +17,21 @@ export interface MemoryRuns extends RunStore {
 }
 
 /** @param belongings the stores with records of runs */
-export function runStore(journal: Journal, belongings: readonly RecordsOfRuns[]): MemoryRuns {
+export function runStore(
+  journal: Journal,
+  belongings: readonly RecordsOfRuns[],
+  passedOver: PassedOver = new PassedOver(),
+): MemoryRuns {
   const runs = new Map<string, Run>();
 
   /** Returns all runs in their present form. The stored records keep the form in which they were written. */
   function stored(): Run[] {
-    return [...runs.values()].map(asRead);
+    return passedOver.all(RUNS, [...runs.values()]);
   }
 
   function storedOf(runId: string): Run | undefined {
     const run = runs.get(runId);
-    return run && asRead(run);
+    return run && passedOver.reported(() => asRead(run));
   }
 
   function read(tenancy: Tenancy, runId: string): Lookup<Run> {
@@ -108,10 +113,9 @@ export function runStore(journal: Journal, belongings: readonly RecordsOfRuns[])
         return isThere && run.filesRevision !== undefined ? [run.filesRevision] : [];
       }),
     claim: async (run) => run,
-    async unfinished({ after = '', limit, unreadable }) {
-      const open = [...runs.values()].filter((run) => run.runId > after && isExecutable(run.status));
-      const page = open.sort((a, b) => (a.runId < b.runId ? -1 : 1)).slice(0, limit);
-      return readRuns(page, asRead, ({ runId }) => runId, unreadable);
+    async unfinished({ after = '', limit }) {
+      const open = stored().filter((run) => run.runId > after && isExecutable(run.status));
+      return open.sort((a, b) => (a.runId < b.runId ? -1 : 1)).slice(0, limit);
     },
     ...familiesOf(stored),
     async disturbed(runIds) {
@@ -124,6 +128,8 @@ export function runStore(journal: Journal, belongings: readonly RecordsOfRuns[])
     },
   };
 }
+
+const RUNS: RecordReader<Run, Run> = { kind: 'run', idOf: ({ runId }) => runId, read: asRead };
 
 /** Returns the same object, unless a host of major 1 wrote its versions in another form. */
 function asRead(run: Run): Run {

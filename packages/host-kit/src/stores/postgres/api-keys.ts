@@ -4,7 +4,7 @@ import type { Transaction } from '../../ports/transaction.ts';
 import { grantsOf, quotaCountOf } from '../sql/api-key-quotas.ts';
 import { API_KEYS, apiKeyColumns, apiKeyOf, INDEXED, stateCondition } from '../sql/api-keys.ts';
 import { text } from '../sql/row.ts';
-import type { PassedOver } from '../sql/unreadable.ts';
+import type { PassedOver } from '../passed-over.ts';
 import { ANNOUNCE, keyChannel } from './api-key-feed.ts';
 import type { Database } from './database.ts';
 
@@ -104,7 +104,7 @@ export function apiKeyStore(
     },
     async candidates(hashes) {
       const { rows } = await database.query(CANDIDATES, [hashes.map((hash) => hash.slice(0, INDEXED))]);
-      return passedOver.rows(API_KEYS, rows);
+      return passedOver.all(API_KEYS, rows);
     },
     async find(tenancy, id) {
       const [row] = (await database.query(FIND, [...reachOf(tenancy), id])).rows;
@@ -115,17 +115,17 @@ export function apiKeyStore(
         const values = [...reachOf(tenancy), from, principal ?? null, Math.trunc(now), most];
         return (await database.query(list(state), values)).rows;
       }),
-    configured: async () => passedOver.rows(API_KEYS, (await database.query(CONFIGURED, [])).rows),
+    configured: async () => passedOver.all(API_KEYS, (await database.query(CONFIGURED, [])).rows),
     async used(times, transaction) {
       const values = [[...times.keys()], [...times.values()].map(Math.trunc)];
       const { rows } = await database.within(transaction, USED, values);
       const first = rows.filter((row) => row.is_first === true);
-      return passedOver.rows(API_KEYS, first);
+      return passedOver.all(API_KEYS, first);
     },
     async unnotedExpiries(now, limit): Promise<readonly StoredApiKey[]> {
       // Those that are passed over stay due, and must not hide the others.
       const { rows } = await database.query(UNNOTED, [Math.trunc(now), limit + passedOver.count('api-key')]);
-      return passedOver.rows(API_KEYS, rows).slice(0, limit);
+      return passedOver.all(API_KEYS, rows).slice(0, limit);
     },
     async noteExpiry({ id, expiresAt }, transaction) {
       return (await database.within(transaction, NOTE, [id, expiresAt ?? null])).count > 0;

@@ -3,7 +3,7 @@ import type { Store } from '../../ports/store.ts';
 import type { Subscription } from '../../ports/subscriptions.ts';
 import type { Transaction } from '../../ports/transaction.ts';
 import { integer } from '../sql/row.ts';
-import { PassedOver } from '../sql/unreadable.ts';
+import { PassedOver } from '../passed-over.ts';
 import { accessStore } from './access.ts';
 import { annotationStore } from './annotations.ts';
 import { apiKeyFeed } from './api-key-feed.ts';
@@ -46,7 +46,8 @@ export async function openStore({ url, schema, connections, onError }: OpenStore
   await migrate({ url, schema });
   const database = openDatabase({ url, schema, connections, onError });
   const name = randomUUID();
-  const runs = runStore(database, name, LEASE_MS);
+  const passedOver = new PassedOver();
+  const runs = runStore(database, name, LEASE_MS, passedOver);
   const renewing = setInterval(() => runs.renewLease().catch(onError), LEASE_MS / 3).unref();
 
   const deliveries = deliveryQueue(database);
@@ -56,7 +57,6 @@ export async function openStore({ url, schema, connections, onError }: OpenStore
     await attempts.drop(subscription.webhookId, transaction);
   };
 
-  const passedOver = new PassedOver();
   const feed = apiKeyFeed({ url, schema, database });
 
   return {

@@ -1,9 +1,9 @@
 import { reachesWorkspace, type Tenancy } from '@svc/auth';
 import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
 import type { ChildPage, Run, RunStore } from '../../ports/runs.ts';
+import { PassedOver, type RecordReader, readRecord } from '../passed-over.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
-import { documentOf, relativesOf, runOf, STATE_COLUMNS, stateOf } from '../sql/runs.ts';
-import { readRuns } from '../stored-run.ts';
+import { documentOf, RUNS, relativesOf, STATE_COLUMNS, stateOf } from '../sql/runs.ts';
 import type { Database, Statement } from './database.ts';
 import { runRemoval } from './run-removal.ts';
 
@@ -120,7 +120,12 @@ export interface HeldRuns extends RunStore {
  * @param holder identifies this host among those that share the database
  * @param leaseMs duration of the lease in ms
  */
-export function runStore(database: Database, holder: string, leaseMs: number): HeldRuns {
+export function runStore(
+  database: Database,
+  holder: string,
+  leaseMs: number,
+  passedOver: PassedOver = new PassedOver(),
+): HeldRuns {
   return {
     ...runRemoval(database),
     async insert(run, transaction) {
@@ -130,25 +135,27 @@ export function runStore(database: Database, holder: string, leaseMs: number): H
     },
     async read(tenancy, runId) {
       const { rows } = await database.query(READ, [runId, tenancy.tenant, tenancy.mode]);
-      return lookup(tenancy, rows[0]);
+      return lookup(tenancy, rows[0], heldRunOf);
     },
     async readForChange(tenancy, runId, transaction) {
       const { rows } = await database.within(transaction, FOR_CHANGE, [runId, tenancy.tenant, tenancy.mode]);
-      return lookup(tenancy, rows[0]);
+      return lookup(tenancy, rows[0], heldRunOf);
     },
     async list({ tenant, mode, workspaces }, { before, limit }) {
-      const page = before === undefined ? 'first' : 'next';
-      const cursor = before === undefined ? [] : [before];
-      const found =
-        workspaces === 'all'
-          ? database.query(LIST[page], [tenant, mode, limit, ...cursor])
-          : database.query(LIST_IN[page], [tenant, mode, limit, workspaces, ...cursor]);
-      return (await found).rows.map(heldRunOf);
+      return await passedOver.page(HELD_RUNS, { after: before, limit }, async (from, most) => {
+        const page = from === undefined ? 'first' : 'next';
+        const cursor = from === undefined ? [] : [from];
+        const found =
+          workspaces === 'all'
+            ? database.query(LIST[page], [tenant, mode, most, ...cursor])
+            : database.query(LIST_IN[page], [tenant, mode, most, workspaces, ...cursor]);
+        return (await found).rows;
+      });
     },
     async turns({ tenant, mode, workspaces }, conversation, limit) {
       const reach = workspaces === 'all' ? null : [...workspaces];
       const { rows } = await database.query(TURNS, [tenant, mode, conversation, limit, reach]);
-      return rows.map(heldRunOf);
+      return passedOver.all(HELD_RUNS, rows);
     },
     async forAppend(runIds, transaction) {
       return (await database.within(transaction, FOR_APPEND, [[...runIds]])).rows.map(heldRunOf);
@@ -171,25 +178,20 @@ export function runStore(database: Database, holder: string, leaseMs: number): H
       const { rows } = await database.query(LAST_SEQUENCES, [[...runIds]]);
       return rows.map((row) => [text(row, 'run_id'), integer(row, 'last_sequence')]);
     },
-    async unfinished({ after, limit, unreadable }) {
-      const { rows } = await database.query(TAKE_UP, [holder, leaseMs, after ?? '', limit]);
-      return readRuns(rows, heldRunOf, (row) => text(row, 'run_id'), unreadable).sort((a, b) =>
-        a.runId < b.runId ? -1 : 1,
-      );
-    },
+    unfinished: ({ after = '', limit }) =>
+      passedOver.page(HELD_RUNS, { after, limit }, async (from, most) => {
+        const { rows } = await database.query(TAKE_UP, [holder, leaseMs, from, most]);
+        return [...rows].sort((a, b) => (HELD_RUNS.idOf(a) < HELD_RUNS.idOf(b) ? -1 : 1));
+      }),
     async disturbed(runIds) {
-      return (await database.query(DISTURBED, [runIds])).rows.map(heldRunOf);
+      return passedOver.all(HELD_RUNS, (await database.query(DISTURBED, [runIds])).rows);
     },
     async childOf({ runId, nodeId }, transaction) {
       const [row] = (await database.within(transaction, CHILD, [runId, nodeId])).rows;
       return row === undefined ? undefined : heldRunOf(row);
     },
-    async orphans(page) {
-      return (await children(ORPHANS, page)).rows.map(heldRunOf);
-    },
-    async awaited(page) {
-      return (await children(AWAITED, page)).rows.map(heldRunOf);
-    },
+    orphans: (page) => children(ORPHANS, page),
+    awaited: (page) => children(AWAITED, page),
     async renewLease() {
       await database.query(RENEW_LEASE, [holder, leaseMs]);
     },
@@ -198,10 +200,16 @@ export function runStore(database: Database, holder: string, leaseMs: number): H
     },
   };
 
-  function children(listed: Listed, { after = '', limit, of }: ChildPage) {
-    return of === undefined
-      ? database.query(listed.all, [after, limit])
-      : database.query(listed.of, [after, limit, of]);
+  function children(listed: Listed, { after = '', limit, of }: ChildPage): Promise<Run[]> {
+    return passedOver.page(HELD_RUNS, { after, limit }, async (from, most) => {
+      const found =
+        of === undefined ? database.query(listed.all, [from, most]) : database.query(listed.of, [from, most, of]);
+      return (await found).rows;
+    });
+  }
+
+  function heldRunOf(row: Row): Run {
+    return passedOver.reported(() => readRecord(HELD_RUNS, row));
   }
 }
 
@@ -246,13 +254,17 @@ function listingIn(name: string, after: string): Statement {
   };
 }
 
-function lookup(tenancy: Tenancy, row: Row | undefined): Lookup<Run> {
+function lookup(tenancy: Tenancy, row: Row | undefined, read: (row: Row) => Run): Lookup<Run> {
   if (row === undefined) return ABSENT;
   const reached = reachesWorkspace(tenancy, optional(row, 'workspace', text));
-  return reached ? { kind: 'found', value: heldRunOf(row) } : OTHER_WORKSPACE;
+  return reached ? { kind: 'found', value: read(row) } : OTHER_WORKSPACE;
 }
 
-function heldRunOf(row: Row): Run {
-  const epoch = integer(row, 'epoch');
-  return { ...runOf(row), ...(epoch > 0 && { epoch }) };
-}
+/** Reads the rows of runs, with the epoch of the host that drives each. */
+const HELD_RUNS: RecordReader<Row, Run> = {
+  ...RUNS,
+  read(row) {
+    const epoch = integer(row, 'epoch');
+    return { ...RUNS.read(row), ...(epoch > 0 && { epoch }) };
+  },
+};

@@ -11,7 +11,7 @@ import {
   stateColumns,
   subscriptionOf,
 } from '../sql/subscriptions.ts';
-import { PassedOver } from '../sql/unreadable.ts';
+import { PassedOver } from '../passed-over.ts';
 import type { Database } from './database.ts';
 import { gathered } from './gathered.ts';
 
@@ -141,12 +141,12 @@ function listening(database: Database, passedOver: PassedOver): Pick<Subscriptio
       ]);
       const found = new Map([...distinct.keys()].map((key) => [key, [] as Subscription[]]));
       const lists = [...found.values()];
-      for (const row of rows) lists[integer(row, 'place') - 1]?.push(...passedOver.rows(SUBSCRIPTIONS, [row]));
+      for (const row of rows) lists[integer(row, 'place') - 1]?.push(...passedOver.all(SUBSCRIPTIONS, [row]));
       return lookups.map((own) => own.flatMap((lookup) => found.get(lookupKey(lookup)) ?? []));
     },
     async pushesOf(run, transaction) {
       const { rows } = await database.within(transaction, PUSHES, [run.tenant, run.mode, pushKey(run)]);
-      return passedOver.rows(SUBSCRIPTIONS, rows);
+      return passedOver.all(SUBSCRIPTIONS, rows);
     },
   };
 }
@@ -184,7 +184,7 @@ function reading(
       const found: Subscription[] = [];
       for (let next = after; ; ) {
         const { rows } = await database.query(LIST, [tenancy.tenant, tenancy.mode, next, PAGE]);
-        for (const subscription of passedOver.rows(SUBSCRIPTIONS, rows)) {
+        for (const subscription of passedOver.all(SUBSCRIPTIONS, rows)) {
           if (coversScope(tenancy, subscription)) found.push(subscription);
           if (found.length >= limit) return found;
         }
@@ -196,7 +196,7 @@ function reading(
     async read(webhookId) {
       const row = await rowOf(webhookId);
       if (row === undefined) return undefined;
-      const [subscription = subscriptionOf(row)] = passedOver.rows(SUBSCRIPTIONS, [row]);
+      const [subscription = subscriptionOf(row)] = passedOver.all(SUBSCRIPTIONS, [row]);
       return subscription;
     },
     page: (asked) => passedOver.page(SUBSCRIPTIONS, asked, async (...page) => (await database.query(EVERY, page)).rows),

@@ -1,6 +1,6 @@
 import type { ApiKeyPage, StoredApiKey } from '../../ports/api-keys.ts';
 import { integer, optional, type Row, text } from './row.ts';
-import { type RecordReader, readRecord } from './unreadable.ts';
+import { type RecordReader, readRecord } from '../passed-over.ts';
 
 /** The columns of a key, in the order of the statements. `record` has every field but the last use. */
 export function apiKeyColumns(key: StoredApiKey): (string | number | null)[] {
@@ -25,7 +25,11 @@ export function apiKeyColumns(key: StoredApiKey): (string | number | null)[] {
 export const INDEXED = 16;
 
 /** Reads the rows of keys. */
-export const API_KEYS: RecordReader<StoredApiKey> = { kind: 'api-key', id: 'id', read: parsed };
+export const API_KEYS: RecordReader<Row, StoredApiKey> = {
+  kind: 'api-key',
+  idOf: (row) => text(row, 'id'),
+  read: parsed,
+};
 
 /**
  * Reads a key. The lane judges the fields, so that a malformed record refuses its own key alone.

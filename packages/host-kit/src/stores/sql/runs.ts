@@ -1,4 +1,6 @@
 import type { Run, RunDefinition, RunState } from '../../ports/runs.ts';
+import { UnreadableRecord } from '../../ports/unreadable-record.ts';
+import type { RecordReader } from '../passed-over.ts';
 import { runAsStored, type StoredRun } from '../stored-run.ts';
 import { integer, optional, type Row, text } from './row.ts';
 
@@ -88,7 +90,10 @@ const FIXED = [
   'compensation',
 ] as const satisfies readonly (keyof RunState)[];
 
-export function runOf(row: Row): Run {
+/** Reads the rows of runs. */
+export const RUNS: RecordReader<Row, Run> = { kind: 'run', idOf: (row) => text(row, 'run_id'), read: parsedRun };
+
+function parsedRun(row: Row): Run {
   const document: Omit<StoredRun, Exclude<keyof Run, keyof Document>> = parsed(row, 'document');
   const workspace = optional(row, 'workspace', text);
   const scopeId = optional(row, 'scope_id', text);
@@ -145,6 +150,6 @@ function parsed(row: Row, column: string) {
     return JSON.parse(value);
   } catch {
     // Without the cause, whose message repeats a part of the text.
-    throw new Error(`Stored run ${text(row, 'run_id')}: ${column} is no JSON. Restore the record from a backup.`);
+    throw new UnreadableRecord('run', text(row, 'run_id'), `its ${column} is no JSON`);
   }
 }

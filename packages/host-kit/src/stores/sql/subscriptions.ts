@@ -5,7 +5,7 @@ import type {
   SubscriptionState,
 } from '../../ports/subscriptions.ts';
 import { bytes, integer, optional, type Row, text } from './row.ts';
-import { type RecordReader, readRecord } from './unreadable.ts';
+import { type RecordReader, readRecord } from '../passed-over.ts';
 
 type Document = Omit<
   Subscription,
@@ -61,7 +61,11 @@ export function stateColumns({ status, circuit, failures, outage }: Subscription
 }
 
 /** Reads the rows of subscriptions. */
-export const SUBSCRIPTIONS: RecordReader<Subscription> = { kind: 'subscription', id: 'webhook_id', read: parsed };
+export const SUBSCRIPTIONS: RecordReader<Row, Subscription> = {
+  kind: 'subscription',
+  idOf: (row) => text(row, 'webhook_id'),
+  read: parsed,
+};
 
 /** @throws {UnreadableRecord} when the row cannot be read */
 export function subscriptionOf(row: Row): Subscription {

@@ -4,7 +4,7 @@ import type { ApiKeyStore, QuotaCount } from '../../ports/api-keys.ts';
 import { grantsOf, quotaCountOf } from '../sql/api-key-quotas.ts';
 import { API_KEYS, apiKeyColumns, apiKeyOf, INDEXED, stateCondition } from '../sql/api-keys.ts';
 import { text } from '../sql/row.ts';
-import type { PassedOver } from '../sql/unreadable.ts';
+import type { PassedOver } from '../passed-over.ts';
 import type { Writer } from './writer.ts';
 
 const ADD = `INSERT OR IGNORE INTO api_keys (id, lookup, hash, tenant, mode, principal, source, workspaces, expires_at,
@@ -70,7 +70,7 @@ export function apiKeyStore(
     },
     async candidates(hashes) {
       const lookups = JSON.stringify(hashes.map((hash) => hash.slice(0, INDEXED)));
-      return passedOver.rows(API_KEYS, candidates.all(lookups));
+      return passedOver.all(API_KEYS, candidates.all(lookups));
     },
     async find(tenancy, id) {
       const row = find.get(...reachOf(tenancy), id);
@@ -80,7 +80,7 @@ export function apiKeyStore(
       passedOver.page(API_KEYS, { after, limit }, (from, most) =>
         lists[state ?? 'any'].all(...reachOf(tenancy), from, principal ?? null, now, most),
       ),
-    configured: async () => passedOver.rows(API_KEYS, configured.all()),
+    configured: async () => passedOver.all(API_KEYS, configured.all()),
     async used(times, transaction) {
       writer.require(transaction);
       const first = [];
@@ -89,12 +89,12 @@ export function apiKeyStore(
         const changed = setUsed.run(id, Math.trunc(time)).changes > 0;
         if (changed && before?.last_used_at === null) first.push({ ...before, last_used_at: Math.trunc(time) });
       }
-      return passedOver.rows(API_KEYS, first);
+      return passedOver.all(API_KEYS, first);
     },
     async unnotedExpiries(now, limit) {
       // Those that are passed over stay due, and must not hide the others.
       const rows = unnoted.all(now, limit + passedOver.count('api-key'));
-      return passedOver.rows(API_KEYS, rows).slice(0, limit);
+      return passedOver.all(API_KEYS, rows).slice(0, limit);
     },
     async noteExpiry({ id, expiresAt }, transaction) {
       writer.require(transaction);

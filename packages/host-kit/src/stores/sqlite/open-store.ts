@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '../../ports/store.ts';
 import type { Transaction } from '../../ports/transaction.ts';
-import { PassedOver } from '../sql/unreadable.ts';
+import { PassedOver } from '../passed-over.ts';
 import { accessStore } from './access.ts';
 import { annotationStore } from './annotations.ts';
 import { apiKeyStore } from './api-keys.ts';
@@ -93,7 +93,7 @@ export function openStore({ path, owner, ...options }: OpenStoreOptions): Store 
     probe: () => writer.transaction(async () => void probe.run()),
     isUnavailable: (error) => (error !== undefined && error === file.failure) || isUnavailable(error),
     files: { check: check.check, watch: file.watch, logBytes: () => identityOf(`${path}-wal`)?.size ?? 0 },
-    runs: runStore(reader, database, writer, journal, cachedRuns),
+    runs: runStore(reader, database, writer, journal, { cache: cachedRuns, passedOver }),
     events: eventStore(reader, database, writer, journal),
     interrupts: interruptStore(reader, database, writer),
     annotations: annotationStore(reader, database, writer),

@@ -2,17 +2,17 @@ import type { DatabaseSync } from 'node:sqlite';
 import { reachesWorkspace, type Tenancy } from '@svc/auth';
 import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
 import type { Run, RunStore } from '../../ports/runs.ts';
+import { PassedOver, readRecord } from '../passed-over.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
 import {
   differsInMovingState,
   documentOf,
   movingStateOf,
+  RUNS,
   relativesOf,
-  runOf,
   STATE_COLUMNS,
   stateOf,
 } from '../sql/runs.ts';
-import { readRuns } from '../stored-run.ts';
 import type { MovingState } from './journal-rows.ts';
 import { RunCache } from './run-cache.ts';
 import { runRemoval } from './run-removal.ts';
@@ -58,12 +58,18 @@ const AWAITED_OF = `SELECT child.* FROM runs AS child JOIN runs AS parent ON par
     AND parent.status = 'waiting-external' AND parent.current_node_id = child.parent_node_id AND child.run_id > ?1
   ORDER BY child.run_id LIMIT ?2`;
 
+/** How a store reads runs. */
+interface RunReading {
+  readonly cache?: RunCache;
+  readonly passedOver?: PassedOver;
+}
+
 export function runStore(
   reader: DatabaseSync,
   database: DatabaseSync,
   writer: Writer,
   journal: WriteJournal,
-  cache = new RunCache(writer),
+  { cache = new RunCache(writer), passedOver = new PassedOver() }: RunReading = {},
 ): RunStore {
   const insert = database.prepare(INSERT);
   const forChange = database.prepare(READ);
@@ -99,16 +105,22 @@ export function runStore(
       return lookup(tenancy, forChange.get(runId, tenancy.tenant, tenancy.mode), openRun);
     },
     async list({ tenant, mode, workspaces }, { before = LAST_ID, limit }) {
-      if (workspaces === 'all') return list.all(tenant, mode, before, limit).map(committedRun);
+      if (workspaces === 'all')
+        return page({ after: before, limit }, (from, most) => list.all(tenant, mode, from, most));
       // The index sorts the runs of one workspace, not of several: take the newest of each, and the newest of these.
-      const found = workspaces.flatMap((workspace) =>
-        listIn.all(tenant, mode, workspace, before, limit).map(committedRun),
+      const found = await Promise.all(
+        workspaces.map((workspace) =>
+          page({ after: before, limit }, (from, most) => listIn.all(tenant, mode, workspace, from, most)),
+        ),
       );
-      return found.sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, limit);
+      return found
+        .flat()
+        .sort((a, b) => (a.runId < b.runId ? 1 : -1))
+        .slice(0, limit);
     },
     async turns({ tenant, mode, workspaces }, conversation, limit) {
       const reach = workspaces === 'all' ? [1, '[]'] : [0, JSON.stringify(workspaces)];
-      return turns.all(tenant, mode, conversation, ...reach, limit).map(committedRun);
+      return committedRuns(turns.all(tenant, mode, conversation, ...reach, limit));
     },
     async forAppend(runIds, transaction) {
       writer.require(transaction);
@@ -141,23 +153,23 @@ export function runStore(
       if (moves.length > 0) journal.add({ kind: 'moves', moves }, transaction);
     },
     claim: async (run) => run,
-    async unfinished({ after, limit, unreadable }) {
-      return readRuns(unfinished.all(after ?? '', limit), committedRun, runIdOf, unreadable);
-    },
+    unfinished: ({ after = '', limit }) => page({ after, limit }, (from, most) => unfinished.all(from, most)),
     async disturbed(runIds) {
-      return disturbed.all(JSON.stringify(runIds)).map(committedRun);
+      return committedRuns(disturbed.all(JSON.stringify(runIds)));
     },
     async childOf({ runId, nodeId }, transaction) {
       writer.require(transaction);
       const row = child.get(runId, nodeId);
       return row === undefined ? undefined : openRun(row);
     },
-    async orphans({ after = '', limit, of }) {
-      return (of === undefined ? orphans.all(after, limit) : orphansOf.all(after, limit, of)).map(committedRun);
-    },
-    async awaited({ after = '', limit, of }) {
-      return (of === undefined ? awaited.all(after, limit) : awaitedOf.all(after, limit, of)).map(committedRun);
-    },
+    orphans: ({ after = '', limit, of }) =>
+      page({ after, limit }, (from, most) =>
+        of === undefined ? orphans.all(from, most) : orphansOf.all(from, most, of),
+      ),
+    awaited: ({ after = '', limit, of }) =>
+      page({ after, limit }, (from, most) =>
+        of === undefined ? awaited.all(from, most) : awaitedOf.all(from, most, of),
+      ),
   };
 
   function readForAppend(runId: string) {
@@ -165,18 +177,33 @@ export function runStore(
     return row && { run: openRun(row), length: text(row, 'document').length };
   }
 
+  function page(
+    asked: { readonly after: string; readonly limit: number },
+    fetch: (after: string, limit: number) => readonly Row[],
+  ): Promise<Run[]> {
+    return passedOver.page(RUNS, asked, (after, limit) => fetch(after, limit).map(committedRow));
+  }
+
+  function committedRuns(rows: readonly Row[]): Run[] {
+    return passedOver.all(RUNS, rows.map(committedRow));
+  }
+
+  function committedRow(row: Row): Row {
+    return journal.committed.ofRun(row);
+  }
+
   function committedRun(row: Row): Run {
-    return runOf(journal.committed.ofRun(row));
+    return readRun(committedRow(row));
   }
 
   /** A run as the open transaction sees it. */
   function openRun(row: Row): Run {
-    return runOf(movedRow(row, journal.pending.moves.get(text(row, 'run_id'))));
+    return readRun(movedRow(row, journal.pending.moves.get(text(row, 'run_id'))));
   }
-}
 
-function runIdOf(row: Row): string {
-  return text(row, 'run_id');
+  function readRun(row: Row): Run {
+    return passedOver.reported(() => readRecord(RUNS, row));
+  }
 }
 
 /** Sorts after every run id. */

@@ -12,7 +12,7 @@ import {
   stateColumns,
   subscriptionOf,
 } from '../sql/subscriptions.ts';
-import type { PassedOver } from '../sql/unreadable.ts';
+import type { PassedOver } from '../passed-over.ts';
 import { type ReadCache, readCache } from './read-cache.ts';
 import type { Writer } from './writer.ts';
 
@@ -170,7 +170,7 @@ function listening({
     },
     async pushesOf(run, transaction) {
       writer.require(transaction);
-      return passedOver.rows(SUBSCRIPTIONS, pushing.all(run.tenant, run.mode, pushKey(run)));
+      return passedOver.all(SUBSCRIPTIONS, pushing.all(run.tenant, run.mode, pushKey(run)));
     },
   };
 
