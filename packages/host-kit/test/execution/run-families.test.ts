@@ -23,17 +23,18 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+let opened = 0;
 const STORES: Readonly<Record<string, () => Promise<Store>>> = {
   memory: async () => memoryStore(),
-  SQLite: async () => sqliteStore(join(folder, 'families.db')),
-  PostgreSQL: () => postgresStore({ url: postgres.url, schema: 'families' }),
+  SQLite: async () => sqliteStore(join(folder, `${++opened}.db`)),
+  PostgreSQL: () => postgresStore({ url: postgres.url, schema: `families_${++opened}` }),
 };
 
 /** A run that no store can read: it has a version that is no number. */
 const damaged = (run: Run): Run => Object.assign({ ...run }, { engineVersion: 'damaged' });
 
-const child = (runId: string, parentId: string, fields: Partial<Run>): Run =>
-  sampleRun({ runId, parent: { runId: parentId, nodeId: 'n', depth: 1 }, ...fields });
+const child = (runId: string, parentId: string, fields: Partial<Run>, nodeId = 'n'): Run =>
+  sampleRun({ runId, parent: { runId: parentId, nodeId, depth: 1 }, ...fields });
 
 describe.each(Object.entries(STORES))('families on %s', (_name, open) => {
   test('pass over runs that cannot be read, act on the others, and log each damage once', async () => {
@@ -42,7 +43,7 @@ describe.each(Object.entries(STORES))('families on %s', (_name, open) => {
     const ended = { status: 'completed', startedAt: 1, completedAt: 2 } as const;
     const runs = [
       sampleRun({ runId: 'run_1', ...ended }),
-      damaged(child('run_11', 'run_1', { status: 'paused', startedAt: 1 })),
+      damaged(child('run_11', 'run_1', { status: 'paused', startedAt: 1 }, 'm')),
       child('run_12', 'run_1', { status: 'paused', startedAt: 1 }),
       damaged(sampleRun({ runId: 'run_2', ...waits })),
       child('run_21', 'run_2', ended),
