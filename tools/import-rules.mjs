@@ -54,7 +54,7 @@ const GROUND = [
     'unhandled-rejections.ts',
   ],
   ...['events', 'ports', 'json-lines.ts', 'flood-guard.ts', 'standard-error-log.ts'],
-  ...['group-commit.ts', 'periodic-task.ts', 'in-steps.ts', 'postgres-driver.ts'],
+  ...['group-commit.ts', 'periodic-task.ts', 'in-steps.ts', 'postgres-driver.ts', 'without-place.ts'],
 ];
 
 /** The domain, in its order: each room imports only the ground and rooms before it. It reaches a store through `ports` alone. */
@@ -89,15 +89,23 @@ export const ROOMS = {
   folder: 'packages/host-kit/src',
   mayImport: {
     ...inOrder([...GROUND, ...DOMAIN]),
+    'stores/passed-over.ts': GROUND,
     'stores/stored-run.ts': GROUND,
     'stores/in-turns.ts': GROUND,
     'stores/audit-list.ts': GROUND,
-    'stores/memory': [...GROUND, 'stores/stored-run.ts', 'stores/in-turns.ts', 'stores/audit-list.ts'],
+    'stores/memory': [
+      ...GROUND,
+      'stores/passed-over.ts',
+      'stores/stored-run.ts',
+      'stores/in-turns.ts',
+      'stores/audit-list.ts',
+    ],
     'stores/migration.ts': GROUND,
-    'stores/sql': [...GROUND, 'stores/stored-run.ts'],
+    'stores/sql': [...GROUND, 'stores/passed-over.ts', 'stores/stored-run.ts'],
     'stores/sqlite': [
       ...GROUND,
       'stores/migration.ts',
+      'stores/passed-over.ts',
       'stores/stored-run.ts',
       'stores/sql',
       'stores/in-turns.ts',
@@ -106,6 +114,7 @@ export const ROOMS = {
     'stores/postgres': [
       ...GROUND,
       'stores/migration.ts',
+      'stores/passed-over.ts',
       'stores/stored-run.ts',
       'stores/sql',
       'stores/in-turns.ts',

@@ -83,9 +83,11 @@ class EntryRouter extends ModuleRouter {
   }
 }
 
-/** Adds the error class of a `@throws`, which the generator leaves out, and drops the lists of extending interfaces. */
+/** Adds what the generator leaves out, the error class of a `@throws`, and drops the lists of extending interfaces. */
 function prepare(reflection) {
   delete reflection.extendedBy;
+  // TypeDoc names a parameter that the code destructures so.
+  if (reflection.name.startsWith('__namedParameters')) reflection.name = 'options';
   for (const tag of reflection.comment?.blockTags ?? []) {
     if (tag.tag !== '@throws' || tag.typeAnnotation === undefined) continue;
     const name = tag.typeAnnotation.replace(/^\{|\}$/g, '');

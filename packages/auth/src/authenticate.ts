@@ -5,6 +5,7 @@ import { type OptionNames, requireKnown } from './known-options.ts';
 import type { Admission, AuthOutcome, Lane } from './lane.ts';
 import { outage } from './outage.ts';
 import { clientIn, type Decided, type OnOutcome, report } from './outcome-report.ts';
+import { requireLimiter } from './rate-limit/require-limiter.ts';
 import {
   REFUSAL_LIMIT,
   type RefusalLimit,
@@ -12,7 +13,6 @@ import {
   refusalBudgets,
   VERIFICATION_LIMIT,
 } from './refusal-budgets.ts';
-import { requireLimiter } from './rate-limit/require-limiter.ts';
 import { headerValues, type RequestHead } from './request-head.ts';
 import { DELEGATION_HEADER } from './workload/delegation-header.ts';
 

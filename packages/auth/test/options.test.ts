@@ -176,7 +176,9 @@ test('without a clock, the time of the machine decides', () => {
 });
 
 test('a list of lanes in place of options is no options', () => {
-  expect(() => authenticator([scheme()] as never)).toThrow(new TypeError('authenticator: its options must be an object.'));
+  expect(() => authenticator([scheme()] as never)).toThrow(
+    new TypeError('authenticator: its options must be an object.'),
+  );
 });
 
 test('what is no rate limiter is refused, and so is a client that is no function', () => {

@@ -116,7 +116,8 @@ const LISTS = ['denyCidrs', 'allowCidrs', 'denyNames', 'allowPorts', 'ca'] as co
 
 function loopbackPorts(option: boolean | readonly number[]): EgressPolicy['loopbackPorts'] {
   if (typeof option === 'boolean') return option ? 'any' : 'none';
-  if (!Array.isArray(option)) throw new TypeError('egressPolicy: allowLoopback must be true, false or a list of ports.');
+  if (!Array.isArray(option))
+    throw new TypeError('egressPolicy: allowLoopback must be true, false or a list of ports.');
   return portSet('allowLoopback', option);
 }
 

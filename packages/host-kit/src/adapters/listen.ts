@@ -4,6 +4,7 @@ import { type OptionNames, requireKnown } from '../known-options.ts';
 import { systemClock } from '../ports/clock.ts';
 import { describeError } from '../ports/log.ts';
 import { standardErrorLog } from '../standard-error-log.ts';
+import { withoutPlace } from '../without-place.ts';
 import { type HostServerOptions, hostServer, SERVER_OPTIONS } from './host-server.ts';
 import { refuseMalformed, toNodeListener } from './node-listener.ts';
 import { GRACE_MS, type OrderlyStopOptions, orderlyStop, STOP_OPTIONS } from './orderly-stop.ts';
@@ -60,6 +61,7 @@ export interface Listening {
  */
 export async function listen(host: Host, port: number, options: ListenOptions = {}): Promise<Listening> {
   requireKnown('listen', options, LISTEN_OPTIONS);
+  if (port === undefined) throw new TypeError('listen: port is required. Pass a number such as 8787.');
   if (!Number.isInteger(port) || port < 0 || port > MOST_PORT)
     throw new TypeError(`listen: port must be a whole number from 0 to ${MOST_PORT}. Pass a number, not a text.`);
   const { address = '127.0.0.1', listener, stopOn = ['SIGTERM', 'SIGINT'], ...others } = options;
@@ -134,7 +136,6 @@ function bind(server: Server, port: number, address: string): Promise<number> {
   });
 }
 
-/** Its stack is its message: a program that does not catch it ends with one sentence, and no line of code is at fault. */
 function unbound({ code = '', message }: NodeJS.ErrnoException, port: number, address: string): Error {
   const messages: Readonly<Record<string, string>> = {
     EADDRINUSE: `port ${port} of ${address} is taken. Stop the other program, or choose another port.`,
@@ -142,7 +143,5 @@ function unbound({ code = '', message }: NodeJS.ErrnoException, port: number, ad
     EADDRNOTAVAIL: `this machine does not have the address ${address}. Leave it out for 127.0.0.1, or pass 0.0.0.0.`,
     ENOTFOUND: `address ${address} is unknown. Pass an IP address of this machine, such as 0.0.0.0.`,
   };
-  const error = Object.assign(new Error(`listen: ${messages[code] ?? message}`), { code });
-  error.stack = `${error.name}: ${error.message}`;
-  return error;
+  return withoutPlace(`listen: ${messages[code] ?? message}`, code);
 }

@@ -150,6 +150,7 @@ describe('listen', () => {
       {},
       'listen: port must be a whole number from 0 to 65535. Pass a number, not a text.',
     ],
+    ['no port', undefined as never, {}, 'listen: port is required. Pass a number such as 8787.'],
     ['a port that is no number', Number.NaN, {}, 'listen: port must be a whole number'],
     ['an unknown option', 0, { adress: '::1' }, 'listen: unknown option adress. Did you mean address?'],
     ['a grace that is negative', 0, { graceMs: -1 }, 'orderlyStop: graceMs must be a whole number of ms'],

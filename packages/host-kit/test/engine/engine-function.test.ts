@@ -113,7 +113,7 @@ test.each<[thrown: unknown, error: string]>([
     id: 'any',
     inputs: z.object({}),
     run: async (_inputs, { step }) => {
-      await step('load paper', () => null);
+      await step('load-paper', () => null);
       await step('print', () => {
         throw thrown;
       });

@@ -157,6 +157,7 @@ describe('the stores name the mistake', () => {
     [undefined, 'postgresStore: its options must be an object.'],
     [{}, 'postgresStore: url is required. Pass postgres://user:password@host:port/database.'],
     [{ url: '' }, 'postgresStore: url must be an address. Pass'],
+    [{ url: 'svc' }, 'postgresStore: url must be an address. Pass'],
     [{ uri: 'postgres://svc:pass-word@127.0.0.1/svc' }, 'postgresStore: unknown option uri. Did you mean url?'],
     [
       { url: 'postgres://127.0.0.1/svc', connections: 0 },
@@ -167,6 +168,31 @@ describe('the stores name the mistake', () => {
     await expect(opened).rejects.toThrow(TypeError);
     await expect(opened).rejects.toThrow(message);
     await expect(opened).rejects.not.toThrow('pass-word');
+  });
+
+  test.each([
+    [
+      '://127.0.0.1:1/svc',
+      'database at 127.0.0.1:1 cannot be reached: nothing listens there. Start it, or change url.',
+    ],
+    ['://PLACE/none', 'database at PLACE refused the connection: database "none" does not exist. Change url.'],
+    ['://PLACE/postgres', 'database at PLACE refused the connection: role "nobody" does not exist. Change url.'],
+  ])('a database that cannot be opened is one sentence, without a place in the code: %s', async (address, message) => {
+    const { host } = new URL(postgres.url);
+    const url = `postgres${address.replace('://', '://nobody:pass-word@').replace('PLACE', host)}`;
+    const refused = address.endsWith('none') ? postgres.url.replace(/\/[^/]*$/, '/none') : url;
+    const error = await postgresStore({ url: refused }).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ message: expect.stringContaining(message.replace('PLACE', host)) });
+    expect(error).toMatchObject({ code: expect.stringMatching(/^[A-Z0-9_]+$/), stack: `${error}` });
+    expect(String(error)).not.toContain('pass-word');
+  });
+
+  test('a database that another host uses is one sentence, without a place in the code', async () => {
+    const path = join(folder, 'used.db');
+    const store = sqliteStore(path);
+    const message = `${path}: another host uses this database. Stop that host, or use postgresStore for several hosts.`;
+    expect(() => sqliteStore(path)).toThrow(expect.objectContaining({ message, stack: `Error: ${message}` }));
+    await store.close();
   });
 
   test('sqliteStore without a path, and below a folder that is missing', () => {

@@ -20,11 +20,7 @@ const ANSWERED = { kind: 'answered', retryAfter: undefined, durationMs: 1 } as c
 const LEASE_MS = 1000;
 
 /** Makes a host that can claim one delivery. Its clock stands still until the test moves it. */
-async function claimant(
-  durable: boolean,
-  sealedWith = new Uint8Array(32),
-  subscribed: Partial<Subscription> = {},
-) {
+async function claimant(durable: boolean, sealedWith = new Uint8Array(32), subscribed: Partial<Subscription> = {}) {
   const inner = memoryStore();
   let onceRead: () => Promise<unknown> = async () => {};
   const store: Store = {

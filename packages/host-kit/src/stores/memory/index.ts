@@ -1,4 +1,5 @@
 import type { Store } from '../../ports/store.ts';
+import { PassedOver } from '../passed-over.ts';
 import { accessStore } from './access.ts';
 import { annotationStore } from './annotations.ts';
 import { apiKeyStore } from './api-keys.ts';
@@ -15,7 +16,6 @@ import { idempotencyStore } from './idempotency.ts';
 import { interruptStore } from './interrupts.ts';
 import { journal as openJournal } from './journal.ts';
 import { portalSessionStore } from './portal-sessions.ts';
-import { PassedOver } from '../passed-over.ts';
 import { runStore } from './runs.ts';
 import { sealingKeyStore } from './sealing-keys.ts';
 import { subscriptionStore } from './subscriptions.ts';

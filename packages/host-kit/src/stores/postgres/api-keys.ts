@@ -1,10 +1,10 @@
 import type { Tenancy } from '@svc/auth';
 import type { ApiKeyFeed, ApiKeyStore, StoredApiKey } from '../../ports/api-keys.ts';
 import type { Transaction } from '../../ports/transaction.ts';
+import type { PassedOver } from '../passed-over.ts';
 import { grantsOf, quotaCountOf } from '../sql/api-key-quotas.ts';
 import { API_KEYS, apiKeyColumns, apiKeyOf, INDEXED, stateCondition } from '../sql/api-keys.ts';
 import { text } from '../sql/row.ts';
-import type { PassedOver } from '../passed-over.ts';
 import { ANNOUNCE, keyChannel } from './api-key-feed.ts';
 import type { Database } from './database.ts';
 

@@ -2,6 +2,7 @@ import { type Demand, functionThat, type OptionNames, requireForms, requireKnown
 import type { Store } from '../../ports/store.ts';
 import { importedDriver } from '../../postgres-driver.ts';
 import { schemaName } from './schema-name.ts';
+import { unopened } from './unopened.ts';
 
 export type { PendingWork } from '../sql/inspection.ts';
 export type { PostgresTable } from './catalog.ts';
@@ -52,7 +53,9 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   await importedDriver('postgresStore');
   // Imports the driver, too.
   const { openStore } = await import('./open-store.ts');
-  return openStore({ url, schema, connections, onError });
+  return openStore({ url, schema, connections, onError }).catch((error: unknown) => {
+    throw unopened(url, error);
+  });
 }
 
 const OPTION_NAMES = {
@@ -65,7 +68,7 @@ const OPTION_NAMES = {
 const OPTION_FORMS: Readonly<Record<string, Demand>> = {
   url: {
     form: 'an address',
-    fits: (value) => typeof value === 'string' && value !== '',
+    fits: (value) => typeof value === 'string' && /^(?:postgres(?:ql)?:|socket:|\/)/.test(value),
     remedy: 'Pass postgres://user:password@host:port/database.',
   },
   connections: {

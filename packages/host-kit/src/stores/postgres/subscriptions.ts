@@ -1,6 +1,7 @@
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import { coversScope, type Subscription, type SubscriptionStore, type Topic } from '../../ports/subscriptions.ts';
 import type { Transaction } from '../../ports/transaction.ts';
+import { PassedOver } from '../passed-over.ts';
 import { integer, text } from '../sql/row.ts';
 import {
   documentOf,
@@ -11,7 +12,6 @@ import {
   stateColumns,
   subscriptionOf,
 } from '../sql/subscriptions.ts';
-import { PassedOver } from '../passed-over.ts';
 import type { Database } from './database.ts';
 import { gathered } from './gathered.ts';
 

@@ -1,6 +1,6 @@
 import type { ApiKeyPage, StoredApiKey } from '../../ports/api-keys.ts';
-import { integer, optional, type Row, text } from './row.ts';
 import { type RecordReader, readRecord } from '../passed-over.ts';
+import { integer, optional, type Row, text } from './row.ts';
 
 /** The columns of a key, in the order of the statements. `record` has every field but the last use. */
 export function apiKeyColumns(key: StoredApiKey): (string | number | null)[] {

@@ -4,8 +4,8 @@ import type {
   SubscriptionSecrets,
   SubscriptionState,
 } from '../../ports/subscriptions.ts';
-import { bytes, integer, optional, type Row, text } from './row.ts';
 import { type RecordReader, readRecord } from '../passed-over.ts';
+import { bytes, integer, optional, type Row, text } from './row.ts';
 
 type Document = Omit<
   Subscription,

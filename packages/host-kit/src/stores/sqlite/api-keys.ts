@@ -1,10 +1,10 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Tenancy } from '@svc/auth';
 import type { ApiKeyStore, QuotaCount } from '../../ports/api-keys.ts';
+import type { PassedOver } from '../passed-over.ts';
 import { grantsOf, quotaCountOf } from '../sql/api-key-quotas.ts';
 import { API_KEYS, apiKeyColumns, apiKeyOf, INDEXED, stateCondition } from '../sql/api-keys.ts';
 import { text } from '../sql/row.ts';
-import type { PassedOver } from '../passed-over.ts';
 import type { Writer } from './writer.ts';
 
 const ADD = `INSERT OR IGNORE INTO api_keys (id, lookup, hash, tenant, mode, principal, source, workspaces, expires_at,

@@ -1,5 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { withoutPlace } from '../../without-place.ts';
 
 /** The lock of this process on a database. */
 export interface Owner {
@@ -73,13 +74,19 @@ function lockOf(lockPath: string, path: string): DatabaseSync {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
   } catch (cause) {
     lock.close();
-    throw new Error(
+    if (!isLocked(cause)) throw cause;
+    throw withoutPlace(
       `${path}: another host uses this database. Stop that host, or use postgresStore for several hosts.`,
-      { cause },
     );
   }
   return lock;
 }
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+}
+
+const SQLITE_BUSY = 5;
 
 /** Reads the identity of a file by its name alone: closing a descriptor would free the locks of this process on it. */
 export function identityOf(path: string): Stats | undefined {

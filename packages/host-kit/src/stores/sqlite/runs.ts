@@ -84,13 +84,10 @@ export function runStore(
   const unfinished = reader.prepare(UNFINISHED);
   const disturbed = reader.prepare(DISTURBED);
   const child = database.prepare(CHILD);
-  const orphans = reader.prepare(ORPHANS);
-  const orphansOf = reader.prepare(ORPHANS_OF);
-  const awaited = reader.prepare(AWAITED);
-  const awaitedOf = reader.prepare(AWAITED_OF);
 
   return {
     ...runRemoval(database, writer, journal),
+    ...familiesOf(reader, page),
     async insert(run, transaction) {
       writer.require(transaction);
       const { runId, tenant, workspace = null, mode, scopeId = null, conversation = null } = run;
@@ -162,14 +159,6 @@ export function runStore(
       const row = child.get(runId, nodeId);
       return row === undefined ? undefined : openRun(row);
     },
-    orphans: ({ after = '', limit, of }) =>
-      page({ after, limit }, (from, most) =>
-        of === undefined ? orphans.all(from, most) : orphansOf.all(from, most, of),
-      ),
-    awaited: ({ after = '', limit, of }) =>
-      page({ after, limit }, (from, most) =>
-        of === undefined ? awaited.all(from, most) : awaitedOf.all(from, most, of),
-      ),
   };
 
   function readForAppend(runId: string) {
@@ -204,6 +193,28 @@ export function runStore(
   function readRun(row: Row): Run {
     return passedOver.reported(() => readRecord(RUNS, row));
   }
+}
+
+type Page = (
+  asked: { readonly after: string; readonly limit: number },
+  fetch: (after: string, limit: number) => readonly Row[],
+) => Promise<Run[]>;
+
+function familiesOf(reader: DatabaseSync, page: Page): Pick<RunStore, 'orphans' | 'awaited'> {
+  const orphans = reader.prepare(ORPHANS);
+  const orphansOf = reader.prepare(ORPHANS_OF);
+  const awaited = reader.prepare(AWAITED);
+  const awaitedOf = reader.prepare(AWAITED_OF);
+  return {
+    orphans: ({ after = '', limit, of }) =>
+      page({ after, limit }, (from, most) =>
+        of === undefined ? orphans.all(from, most) : orphansOf.all(from, most, of),
+      ),
+    awaited: ({ after = '', limit, of }) =>
+      page({ after, limit }, (from, most) =>
+        of === undefined ? awaited.all(from, most) : awaitedOf.all(from, most, of),
+      ),
+  };
 }
 
 /** Sorts after every run id. */

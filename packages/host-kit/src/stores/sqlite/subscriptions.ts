@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import { coversScope, type Subscription, type SubscriptionStore, type Topic } from '../../ports/subscriptions.ts';
 import type { Transaction } from '../../ports/transaction.ts';
+import type { PassedOver } from '../passed-over.ts';
 import { integer, text } from '../sql/row.ts';
 import {
   documentOf,
@@ -12,7 +13,6 @@ import {
   stateColumns,
   subscriptionOf,
 } from '../sql/subscriptions.ts';
-import type { PassedOver } from '../passed-over.ts';
 import { type ReadCache, readCache } from './read-cache.ts';
 import type { Writer } from './writer.ts';
 
