@@ -62,7 +62,9 @@ export { type Clock, systemClock } from './ports/clock.ts';
 export type { AiOptions, ConfigurableSection, RunConfigurable } from './ports/configurable.ts';
 export {
   type EngineEvent,
+  type AnyEngine,
   type EngineFunction,
+  type WorkflowFunctions,
   type EngineRefusal,
   type Execution,
   type LeaveReason,

@@ -22,7 +22,7 @@ import type { TriggerOptions } from './options/trigger-options.ts';
 import type { WebhookSettings } from './options/webhook-options.ts';
 import type { ApproverDirectory } from './ports/approvers.ts';
 import type { Clock } from './ports/clock.ts';
-import type { EngineFunction, WorkflowEngine } from './ports/engine.ts';
+import type { AnyEngine } from './ports/engine.ts';
 import type { Log } from './ports/log.ts';
 import type { Random } from './ports/random.ts';
 import type { Store } from './ports/store.ts';
@@ -37,7 +37,7 @@ import type { WorkspaceFileLimits } from './workspace/files.ts';
  * const options: HostOptions = {
  *   store: sqliteStore('svc.db'),
  *   authenticate: [apiKeys({ [key]: { tenant: 'acme', scopes: ['runs:*'] } })],
- *   engine: async ({ inputs }) => ({ greeting: `Hello, ${inputs.name}` }),
+ *   engine: { greet: async ({ inputs }) => ({ greeting: `Hello, ${inputs.name}` }) },
  *   secretKey: secretKeyFile('svc.db-secret-key'),
  * };
  */
@@ -78,8 +78,11 @@ export interface HostOptions {
   readonly org?: string;
   /** The public origin of the host, e.g. `https://svc.example.com`. Required of a host that accepts tokens. */
   readonly baseUrl?: string;
-  /** Executes the workflows: an engine, or a function that executes every run and resolves with its outputs. */
-  readonly engine: WorkflowEngine | EngineFunction;
+  /**
+   * Executes the workflows: functions by workflow id, each of which resolves with the outputs of a run; an engine; or one function
+   * that executes every run.
+   */
+  readonly engine: AnyEngine;
   /**
    * Whether the host has one tenant. Its runs, their `run.started` and deliveries of major 2 then name no owner.
    * Records and ids of major 2 stay bound to the tenant of their credential. Default: false.

@@ -1,5 +1,6 @@
 import { isScope as isName } from '@svc/auth';
 import { A_RATE_LIMITER, A_STORE, type Demand, functionThat, hasFunctions, memberOf } from '../known-options.ts';
+import { isWorkflowFunctions } from '../ports/workflow-functions.ts';
 import { numberForms } from './number-forms.ts';
 
 /**
@@ -56,7 +57,7 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
   engine: {
     form: 'a function or an object',
     fits: (value) => typeof value === 'function' || (typeof value === 'object' && value !== null && !('then' in value)),
-    remedy: 'Pass stepsEngine({ workflows }), or async ({ inputs }) => outputs.',
+    remedy: 'Pass stepsEngine({ workflows }), or { greet: async ({ inputs }) => outputs }.',
   },
   secretKey: {
     form: '32 bytes, or their text',
@@ -100,12 +101,15 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
   random: functionThat('Leave it out for the generator of the operating system.', true),
 };
 
-/** Returns the forms of the members of an engine. A function has none. */
+/** Returns the forms of the members of an engine. Functions have none. */
 export function engineForms(engine: unknown): Readonly<Record<string, Demand>> {
-  return typeof engine === 'function' ? {} : ENGINE_FORMS;
+  return typeof engine === 'function' || isWorkflowFunctions(engine) ? {} : ENGINE_FORMS;
 }
 
 const ENGINE_FORMS: Readonly<Record<string, Demand>> = {
+  'engine.execute': functionThat(
+    "Pass one that resolves with the end of the run, { status: 'completed', outputs }, or functions by workflow id in place of an engine.",
+  ),
   'engine.version': {
     form: 'a whole number',
     fits: Number.isSafeInteger,
@@ -120,7 +124,6 @@ const ENGINE_FORMS: Readonly<Record<string, Demand>> = {
     remedy: 'Name it accepts, and return true, false, or { field, problem }.',
     isOptional: true,
   },
-  'engine.execute': functionThat("Pass one that resolves with the end of the run: { status: 'completed', outputs }."),
 };
 
 function isEgressPolicy(value: unknown): boolean {

@@ -11,15 +11,34 @@ import type { RunFiles } from './run-files.ts';
 import type { ForkMode, Run, RunFailure } from './runs.ts';
 
 /**
- * An engine that is a function. It executes the runs of every workflow id, and resolves with the outputs of the run. A rejection fails the run with `internal_error`, and is logged; callers never see its message.
+ * A function that executes a run, and resolves with the outputs of the run. A rejection fails the run with `internal_error`, and is
+ * logged; callers never see its message.
  *
- * Write a {@link WorkflowEngine} to judge runs before they are created, and to choose the error that callers see. A host that is to
- * conform to the interface needs one with `accepts`, because it must refuse a workflow that it does not have.
+ * As the engine of a host it executes the runs of every workflow id. A host that is to conform to the interface must refuse a
+ * workflow that it does not have: give it {@link WorkflowFunctions}, or a {@link WorkflowEngine} with `accepts`.
  *
  * @example
  * const engine: EngineFunction = async ({ inputs }) => ({ greeting: `Hello, ${inputs.name}` });
  */
 export type EngineFunction = (run: Run, execution: Execution) => Promise<JsonObject>;
+
+/**
+ * An engine that is one function for each workflow, by its id. A run of another workflow is refused.
+ *
+ * Write a {@link WorkflowEngine} to judge inputs before a run is created, to choose the error that callers see, and for workflows
+ * whose ids are names of its members, such as `execute`.
+ *
+ * @example
+ * const engine: WorkflowFunctions = {
+ *   greet: async ({ inputs }) => ({ greeting: `Hello, ${inputs.name}` }),
+ * };
+ */
+export type WorkflowFunctions = { readonly [workflowId: string]: EngineFunction } & {
+  readonly [member in keyof WorkflowEngine]?: never;
+};
+
+/** The forms of an engine that a host takes. */
+export type AnyEngine = WorkflowEngine | WorkflowFunctions | EngineFunction;
 
 /**
  * The workflow engine behind a host: the one port that every implementer writes. The kit owns the log and the record of

@@ -95,7 +95,9 @@ export type {
   SmtpFacts,
 } from './email.ts';
 export type {
+  AnyEngine,
   EngineFunction,
+  WorkflowFunctions,
   EngineRefusal,
   Execution,
   LeaveReason,

@@ -45,6 +45,14 @@ test('an engine that is a function has the version 1, and accepts every run', ()
   expect(wrapEngine(async () => ({}))).toEqual({ version: 1, execute: expect.any(Function) });
 });
 
+test('functions by workflow id are an engine of the version 1, which knows these workflows alone', () => {
+  const { version, accepts, describe, execute: executed } = wrapEngine({ greet: async () => ({}) });
+  const refusal = { field: 'workflowId', problem: 'is not a workflow of this host: use one of greet' };
+  expect([version, accepts?.('greet', {}), accepts?.('sing', {})]).toEqual([1, true, refusal]);
+  expect([describe?.('greet'), describe?.('sing')]).toEqual([{ workflowId: 'greet' }, undefined]);
+  expect(executed).toBeTypeOf('function');
+});
+
 test('a wrapped engine accepts by the replaced function', () => {
   const refusal = { field: 'workflowId', problem: 'must be another' };
   expect(wrapEngine(new Whole(), { execute, accepts: () => refusal }).accepts?.('known', {})).toBe(refusal);

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
-import type { EngineFunction, VersionedEngine, WorkflowEngine } from './engine.ts';
+import type { AnyEngine, EngineFunction, VersionedEngine, WorkflowEngine } from './engine.ts';
+import { engineOfWorkflows, isWorkflowFunctions } from './workflow-functions.ts';
 
 /** The members of an engine that `wrapEngine` replaces. */
 export type WrappedMembers = Partial<Pick<WorkflowEngine, 'execute' | 'accepts'>>;
@@ -7,7 +8,8 @@ export type WrappedMembers = Partial<Pick<WorkflowEngine, 'execute' | 'accepts'>
 /**
  * Returns an engine that differs from another one in the replaced members alone. Everything that the other engine declares, such as its
  * versions and its compensation, is declared by the new one, and a member that it leaves out stays left out, but `version`, which
- * is 1 by default. Methods are called on the other engine, so it may be an instance of a class. It may also be a function that executes every run.
+ * is 1 by default. Methods are called on the other engine, so it may be an instance of a class. It may also be functions by workflow id, or
+ * a function that executes every run.
  *
  * @param replaced `execute`, and `accepts` where it differs. Default: none
  * @example
@@ -25,8 +27,9 @@ export type WrappedMembers = Partial<Pick<WorkflowEngine, 'execute' | 'accepts'>
  *   },
  * });
  */
-export function wrapEngine(engine: WorkflowEngine | EngineFunction, replaced: WrappedMembers = {}): VersionedEngine {
+export function wrapEngine(engine: AnyEngine, replaced: WrappedMembers = {}): VersionedEngine {
   if (typeof engine === 'function') return { version: DEFAULT_VERSION, execute: executeOf(engine), ...replaced };
+  if (isWorkflowFunctions(engine)) return wrapEngine(engineOfWorkflows(engine, executeOf), replaced);
   const { version = DEFAULT_VERSION, otherVersions, forks, interrupts, compensation, configurable, ...rest } = engine;
   // Not of the rest, which has no method of a class.
   const { events, describe, accepts } = engine;

@@ -3,11 +3,12 @@ import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
 import { createHost, type LogRecord } from '@svc/host-kit';
 import { stepsEngine, workflow } from '@svc/host-kit/engine/steps';
 import { memoryStore } from '@svc/host-kit/stores/memory';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { sampleRun } from '../../src/testing/store-contract/samples.ts';
 
 const KEY = 'operator-key-of-this-test-0123456789';
-const scopes = ['runs:create', 'runs:read', 'runs:cancel'];
+const scopes = ['runs:create', 'runs:read', 'runs:cancel', 'manifest:read'];
 const keys = memoryKeyStore([
   {
     ...{ id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['main'] },
@@ -18,11 +19,11 @@ const keys = memoryKeyStore([
 ]);
 
 /** Starts a host whose engine is a function. A program in JavaScript can pass one whose result has another type. */
-async function hostOf(engine: unknown) {
+async function hostOf(engine: unknown, store = memoryStore()) {
   const records: LogRecord[] = [];
   const host: ReturnType<typeof createHost> = Reflect.apply(createHost, undefined, [
     {
-      ...{ store: memoryStore(), authenticate: [apiKeyLane({ keys })], engine },
+      ...{ store, authenticate: [apiKeyLane({ keys })], engine },
       ...{ secretKey: 'ab'.repeat(32), log: (record: LogRecord) => void records.push(record) },
     },
   ]);
@@ -147,4 +148,52 @@ test('a function that waits is left when its run is cancelled', async () => {
 test('a workspace that the credential does not reach is refused without hasWorkspace, too', async () => {
   const host = await hostOf(async () => ({}));
   expect(await host.create({ workflowId: 'any', tenantId: 'other' })).toMatchObject({ error: 'forbidden' });
+});
+
+describe('functions by workflow id', () => {
+  const workflows = {
+    greet: async ({ inputs }: { inputs: { name: string } }) => ({ greeting: `Hello, ${inputs.name}` }),
+    'order.ship': async () => ({ shipped: true }),
+  };
+
+  test('each execute the runs of their workflow', async () => {
+    const host = await hostOf(workflows);
+    const greeted = await host.create({ workflowId: 'greet', inputs: { name: 'Ada' } });
+    expect(await host.end(greeted.runId)).toMatchObject({ payload: { outputs: { greeting: 'Hello, Ada' } } });
+    const shipped = await host.create({ workflowId: 'order.ship' });
+    expect(await host.end(shipped.runId)).toMatchObject({ payload: { outputs: { shipped: true } } });
+    expect(await host.ask('/v1/workflows/order.ship')).toMatchObject({ workflowId: 'order.ship' });
+  });
+
+  test.each(['sing', 'toString', '__proto__'])('refuse a run of %s', async (workflowId) => {
+    const host = await hostOf(workflows);
+    expect(await host.create({ workflowId })).toMatchObject({
+      error: 'validation_error',
+      message: 'workflowId: is not a workflow of this host: use one of greet, order.ship.',
+    });
+    expect(await host.ask(`/v1/workflows/${workflowId}`)).toMatchObject({ error: 'not_found' });
+  });
+
+  test('fail a run of a workflow that is gone', async () => {
+    const store = memoryStore();
+    const run = sampleRun({ workflowId: 'sing', workspace: 'main', status: 'pending', lastSequence: -1 });
+    await store.transaction((transaction) => store.runs.insert(run, transaction));
+    const host = await hostOf(workflows, store);
+    expect(await host.end(run.runId)).toMatchObject({
+      payload: {
+        error: { code: 'workflow_gone', message: 'The workflow sing no longer exists. Start a run of another workflow.' },
+      },
+    });
+  });
+
+  test.each<[engine: object]>([
+    [{}],
+    [{ exeute: async () => ({}) }],
+    [{ accepts: () => true }],
+    [{ greet: async () => ({}), version: async () => ({}) }],
+    [{ greet: { execute: async () => ({}) } }],
+    [[async () => ({})]],
+  ])('are not %o, which lacks the function of an engine', async (engine) => {
+    await expect(hostOf(engine)).rejects.toThrow(/^createHost: engine\.execute is required\. Pass one that resolves/);
+  });
 });

@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { systemClock, yieldToLoop } from '../../ports/clock.ts';
 import type { EngineRefusal, Execution, RunOutcome, VersionedEngine } from '../../ports/engine.ts';
 import type { Run } from '../../ports/runs.ts';
+import { unknownWorkflow } from '../../ports/workflow-functions.ts';
 import { UnhandledRejections } from '../../unhandled-rejections.ts';
 import { readJournal } from './journal.ts';
 import { jsonSchemaOf, placeOf, type Schema, type SchemaIssue, validate } from './schema.ts';
@@ -47,11 +48,8 @@ export function stepsEngine(options: StepsEngineOptions): VersionedEngine {
     compensation: 'reverse-completion',
     accepts(workflowId, inputs) {
       const found = workflows.get(workflowId);
-      if (found !== undefined) return refusalOf(found.inputs, inputs) ?? true;
-      return {
-        field: 'workflowId',
-        problem: `is not a workflow of this host: use one of ${[...workflows.keys()].join(', ')}`,
-      };
+      if (found === undefined) return unknownWorkflow([...workflows.keys()]);
+      return refusalOf(found.inputs, inputs) ?? true;
     },
     describe(workflowId) {
       const found = workflows.get(workflowId);

@@ -1,6 +1,6 @@
 import { stepsEngine } from '../../engine/steps/steps-engine.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { EngineFunction, VersionedEngine, WorkflowEngine } from '../../ports/engine.ts';
+import type { AnyEngine, VersionedEngine } from '../../ports/engine.ts';
 import { wrapEngine } from '../../ports/wrap-engine.ts';
 import { conformanceWorkflows } from './conformance-workflows.ts';
 
@@ -28,7 +28,7 @@ export interface ConformanceFixturesOptions {
  * });
  */
 export function withConformanceFixtures(
-  engine: WorkflowEngine | EngineFunction,
+  engine: AnyEngine,
   options: ConformanceFixturesOptions = {},
 ): VersionedEngine {
   const own = wrapEngine(engine);

@@ -1,0 +1,45 @@
+import { memberOf, nearestName } from '../known-options.ts';
+import type { EngineFunction, EngineRefusal, WorkflowEngine, WorkflowFunctions } from './engine.ts';
+
+/**
+ * Whether an engine is functions by workflow id. One that has a member of an engine, or nearly `execute`, is an engine that lacks
+ * its function: as workflows it would have ids that its author did not mean.
+ */
+export function isWorkflowFunctions(engine: unknown): engine is WorkflowFunctions {
+  if (typeof engine !== 'object' || engine === null || Array.isArray(engine)) return false;
+  if (memberOf(engine, 'execute') !== undefined) return false;
+  const workflows = Object.entries(engine);
+  return workflows.length > 0 && workflows.every(([id, work]) => typeof work === 'function' && !isMember(id));
+}
+
+function isMember(name: string): boolean {
+  return Object.hasOwn(MEMBERS, name) || nearestName(name, ['execute']) !== undefined;
+}
+
+const MEMBERS: Readonly<Record<keyof WorkflowEngine | 'refuse', true>> = {
+  ...{ version: true, otherVersions: true, forks: true, interrupts: true, compensation: true, configurable: true },
+  ...{ events: true, accepts: true, refuse: true, execute: true, describe: true },
+};
+
+/** Makes the engine of functions by workflow id. */
+export function engineOfWorkflows(
+  functions: WorkflowFunctions,
+  executeOf: (work: EngineFunction) => WorkflowEngine['execute'],
+): WorkflowEngine {
+  const workflows = new Map(Object.entries(functions).map(([id, work]) => [id, executeOf(work)]));
+  return {
+    accepts: (workflowId) => workflows.has(workflowId) || unknownWorkflow([...workflows.keys()]),
+    describe: (workflowId) => (workflows.has(workflowId) ? { workflowId } : undefined),
+    async execute(run, execution) {
+      const execute = workflows.get(run.workflowId);
+      if (execute !== undefined) return execute(run, execution);
+      const message = `The workflow ${run.workflowId} no longer exists. Start a run of another workflow.`;
+      return { status: 'failed', error: { code: 'workflow_gone', message, retryable: false } };
+    },
+  };
+}
+
+/** Refuses a run of a workflow that is none of these. */
+export function unknownWorkflow(ids: readonly string[]): EngineRefusal {
+  return { field: 'workflowId', problem: `is not a workflow of this host: use one of ${ids.join(', ')}` };
+}
