@@ -2,6 +2,7 @@ import type { Major } from '@svc/versioning';
 import { canonicalEventName } from '@svc/versioning/events';
 import { EVENT_TYPES_V1, EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
 import { isVendorType, storedType } from '../events/event-types.ts';
+import { nearestName } from '../known-options.ts';
 import type { WorkflowEngine } from '../ports/engine.ts';
 import type { InterruptKind } from '../ports/interrupts.ts';
 
@@ -34,7 +35,9 @@ export function subscribableEvents(
       const type = VOCABULARY[major].has(name) ? canonicalEventName(major, name) : undefined;
       if (type === undefined) {
         if (declared?.has(name) === true && isVendorType(name)) return { type: name };
-        return { problem: `${shown} is not an event type of major ${major}` };
+        const meant = nearestName(name.slice(0, 128), [...VOCABULARY[major], ...(declared ?? [])]);
+        const advice = meant === undefined ? '' : `: use ${meant}`;
+        return { problem: `${shown} is not an event type of major ${major}${advice}` };
       }
       return isSent(type) ? { type } : { problem: `${shown} is an event type that this host never sends` };
     },
