@@ -14,7 +14,7 @@ describe('requireKnown', () => {
       { streams: { places: { perRun: 1 } } },
       'createHost: unknown option streams.places. The options there are readerLimits',
     ],
-    [{ cors: ['https://a.example'] }, 'createHost: unknown option cors.0. The options there are origins'],
+    [{ cors: ['https://a.example'] }, 'createHost: cors must be an object, not a list. The options there are origins'],
     [{ audit: 'yes' }, 'createHost: audit must be an object.'],
     [null, 'createHost: its options must be an object.'],
     [{ ['__proto__']: 1, constructor: 1 }, 'createHost: unknown option __proto__.'],

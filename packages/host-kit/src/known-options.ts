@@ -20,10 +20,12 @@ interface Names {
  * @throws {TypeError} when options are not an object, or have an unknown name
  */
 export function requireKnown(owner: string, options: unknown, names: Names, path = ''): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    const subject = path === '' ? `${owner}: its options` : `${owner}: ${path.slice(0, -1)}`;
-    throw new TypeError(`${subject} must be an object.`);
-  }
+  const subject = path === '' ? `${owner}: its options` : `${owner}: ${path.slice(0, -1)}`;
+  if (typeof options !== 'object' || options === null) throw new TypeError(`${subject} must be an object.`);
+  if (Array.isArray(options))
+    throw new TypeError(
+      `${subject} must be an object, not a list. The options there are ${Object.keys(names).join(', ')}.`,
+    );
   for (const [name, value] of Object.entries(options)) {
     const known = Object.hasOwn(names, name) ? names[name] : undefined;
     if (known === undefined) throw unknown(owner, path, name, Object.keys(names));

@@ -102,7 +102,7 @@ describe('createHost names the option and the fix', () => {
     ['egress', { allowLoopback: true }, 'createHost: egress must be a policy. Pass'],
     ['rateLimit', {}, 'createHost: rateLimit must be a rate limiter. Pass memoryRateLimiter('],
     ['refusals', { limiter: {}, clientOf: () => '' }, 'authenticator: refusals.limiter must be a rate limiter. Pass'],
-    ['webhooks', [], 'createHost: webhooks must be an object.'],
+    ['webhooks', [], 'createHost: webhooks must be an object, not a list. The options there are'],
     ['mounts', {}, 'createHost: mounts must be a list. Pass'],
     ['log', 'console', 'createHost: log must be a function. Pass'],
     ['random', 4, 'createHost: random must be a function. Leave it out'],
