@@ -61,10 +61,9 @@ export type { CheckpointSink } from './ports/checkpoint-sink.ts';
 export { type Clock, systemClock } from './ports/clock.ts';
 export type { AiOptions, ConfigurableSection, RunConfigurable } from './ports/configurable.ts';
 export {
-  type EngineEvent,
   type AnyEngine,
+  type EngineEvent,
   type EngineFunction,
-  type WorkflowFunctions,
   type EngineRefusal,
   type Execution,
   type LeaveReason,
@@ -74,6 +73,7 @@ export {
   type RunOutcome,
   type VersionedEngine,
   type WorkflowEngine,
+  type WorkflowFunctions,
 } from './ports/engine.ts';
 export type { RunEvent } from './ports/events.ts';
 export type {

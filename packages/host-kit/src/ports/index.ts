@@ -97,7 +97,6 @@ export type {
 export type {
   AnyEngine,
   EngineFunction,
-  WorkflowFunctions,
   EngineRefusal,
   Execution,
   LeaveReason,
@@ -106,6 +105,7 @@ export type {
   RunOutcome,
   VersionedEngine,
   WorkflowEngine,
+  WorkflowFunctions,
 } from './engine.ts';
 export {
   type AllEvents,

@@ -107,3 +107,18 @@ describe(covers('webhooks.signature.standard-secret-form'), () => {
     expect(() => parse(rotation, { secret: secretOf(32), overlapSeconds: 1 })).toThrow();
   });
 });
+
+test.each([
+  [1, 'run.complete', ': use run.completed'],
+  [2, 'trigger.delivery.attempted', ': use trigger.delivery-attempted'],
+  [1, 'acme.order-shiped', ': use acme.order-shipped'],
+  [2, 'order.shipped', ''],
+  [1, 'x'.repeat(5000), ''],
+] as const)(
+  'an event type that major %i does not have is refused with the one that was meant: %s',
+  (major, name, advice) => {
+    const declared = subscribableEvents({ events: ['run.completed', 'acme.order-shipped'] });
+    const problem = `"${name.slice(0, 128)}" is not an event type of major ${major}${advice}`;
+    expect(declared.named(major, name)).toEqual({ problem });
+  },
+);

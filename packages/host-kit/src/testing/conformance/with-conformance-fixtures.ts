@@ -27,10 +27,7 @@ export interface ConformanceFixturesOptions {
  *   capabilities: { ...options.capabilities, fixtures: CONFORMANCE_FIXTURES },
  * });
  */
-export function withConformanceFixtures(
-  engine: AnyEngine,
-  options: ConformanceFixturesOptions = {},
-): VersionedEngine {
+export function withConformanceFixtures(engine: AnyEngine, options: ConformanceFixturesOptions = {}): VersionedEngine {
   const own = wrapEngine(engine);
   const fixtures = stepsEngine({ workflows: conformanceWorkflows, version: own.version, ...options });
   const engineOf = (workflowId: string) => (CONFORMANCE_FIXTURES.includes(workflowId) ? fixtures : own);
