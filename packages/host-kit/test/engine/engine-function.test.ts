@@ -181,7 +181,10 @@ describe('functions by workflow id', () => {
     const host = await hostOf(workflows, store);
     expect(await host.end(run.runId)).toMatchObject({
       payload: {
-        error: { code: 'workflow_gone', message: 'The workflow sing no longer exists. Start a run of another workflow.' },
+        error: {
+          code: 'workflow_gone',
+          message: 'The workflow sing no longer exists. Start a run of another workflow.',
+        },
       },
     });
   });
