@@ -80,7 +80,7 @@ describe('createHost names the option and the fix', () => {
     ['authenticate', apiKeyLane({ keys }), 'createHost: authenticate must be a list of lanes. Pass one'],
     ['authenticate', [], 'authenticator: lanes must not be empty. Pass at least one lane.'],
     ['authenticate', [{ name: 'mine' }], 'createHost: authenticate must be a list of lanes. Pass one'],
-    ['engine', undefined, 'createHost: engine is required. Pass stepsEngine({ workflows }), or async ('],
+    ['engine', undefined, 'createHost: engine is required. Pass stepsEngine({ workflows }), or { greet: async ('],
     ['engine', Promise.resolve(engine), 'createHost: engine is a promise. Await it before you pass it.'],
     ['engine', 'greet', 'createHost: engine must be a function or an object. Pass stepsEngine('],
     ['engine', { ...engine, version: '1' }, 'createHost: engine.version must be a whole number. Leave it out for 1'],
