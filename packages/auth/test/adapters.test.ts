@@ -15,6 +15,10 @@ import fastify from 'fastify';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+const { Request, Response } = globalThis;
+// Hono's `serve` replaces them, for every test after it in this process.
+afterAll(() => void Object.assign(globalThis, { Request, Response }));
+
 const [READER, WRITER] = ['reader-key-of-this-test-0123456789', 'writer-key-of-this-test-0123456789'];
 /** The clock stands still, so that no limit is granted again while a busy machine is slow. */
 const now = () => Date.UTC(2026, 5, 1);

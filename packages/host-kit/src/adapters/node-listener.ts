@@ -135,7 +135,15 @@ interface Connection {
 }
 
 /** Tells the request listener that the response is already written. */
-const ALREADY_SENT = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
+const ALREADY_SENT = alreadySent();
+
+function alreadySent(): Response {
+  const response = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
+  // Hono's `serve` replaces the global class by one that the listener writes without a look at its headers, until a part of it
+  // was asked for.
+  void response.body;
+  return response;
+}
 
 /** A target without a path is in no form that a host takes, so it is no request of the protocol. */
 function refuse(response: ServerResponse): void {
