@@ -1,8 +1,7 @@
 import type { RateLimiter } from './limiter.ts';
 
 /**
- * Rejects what is no limiter. One that fails when it is asked may change no outcome, and nobody would notice that nothing is
- * limited.
+ * Rejects a value that is no limiter. A limiter that fails changes no outcome, so such a value would limit nothing, in silence.
  *
  * @param option the function and the option, such as `guard: limiter`
  * @throws {TypeError} for anything but a limiter

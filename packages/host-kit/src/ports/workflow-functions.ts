@@ -1,5 +1,6 @@
 import { memberOf, nearestName } from '../known-options.ts';
-import type { EngineFunction, EngineRefusal, WorkflowEngine, WorkflowFunctions } from './engine.ts';
+import type { EngineFunction, EngineRefusal, RunOutcome, WorkflowEngine, WorkflowFunctions } from './engine.ts';
+import type { Run } from './runs.ts';
 
 /**
  * Whether an engine is functions by workflow id. One that has a member of an engine, or nearly `execute`, is an engine that lacks
@@ -32,11 +33,15 @@ export function engineOfWorkflows(
     describe: (workflowId) => (workflows.has(workflowId) ? { workflowId } : undefined),
     async execute(run, execution) {
       const execute = workflows.get(run.workflowId);
-      if (execute !== undefined) return execute(run, execution);
-      const message = `The workflow ${run.workflowId} no longer exists. Start a run of another workflow.`;
-      return { status: 'failed', error: { code: 'workflow_gone', message, retryable: false } };
+      return execute === undefined ? workflowGone(run) : execute(run, execution);
     },
   };
+}
+
+/** Fails a run whose workflow was removed after the run was created. */
+export function workflowGone({ workflowId }: Pick<Run, 'workflowId'>): RunOutcome {
+  const message = `The workflow ${workflowId} no longer exists. Start a run of another workflow.`;
+  return { status: 'failed', error: { code: 'workflow_gone', message, retryable: false } };
 }
 
 /** Refuses a run of a workflow that is none of these. */

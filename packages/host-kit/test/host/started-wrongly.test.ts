@@ -187,6 +187,11 @@ describe('the stores name the mistake', () => {
     expect(String(error)).not.toContain('pass-word');
   });
 
+  test('a certificate that is missing is not taken for a database that is away', async () => {
+    const refused = postgresStore({ url: `${postgres.url}?sslrootcert=${join(folder, 'none.pem')}` });
+    await expect(refused).rejects.toMatchObject({ code: 'ENOENT', message: expect.stringContaining('none.pem') });
+  });
+
   test('a database that another host uses is one sentence, without a place in the code', async () => {
     const path = join(folder, 'used.db');
     const store = sqliteStore(path);

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { systemClock, yieldToLoop } from '../../ports/clock.ts';
 import type { EngineRefusal, Execution, RunOutcome, VersionedEngine } from '../../ports/engine.ts';
 import type { Run } from '../../ports/runs.ts';
-import { unknownWorkflow } from '../../ports/workflow-functions.ts';
+import { unknownWorkflow, workflowGone } from '../../ports/workflow-functions.ts';
 import { UnhandledRejections } from '../../unhandled-rejections.ts';
 import { readJournal } from './journal.ts';
 import { jsonSchemaOf, placeOf, type Schema, type SchemaIssue, validate } from './schema.ts';
@@ -59,10 +59,7 @@ export function stepsEngine(options: StepsEngineOptions): VersionedEngine {
     },
     async execute(run, execution) {
       const found = workflows.get(run.workflowId);
-      if (found === undefined) {
-        const message = `The workflow ${run.workflowId} no longer exists. Start a run of another workflow.`;
-        return failed(new StepFailure('workflow_gone', message));
-      }
+      if (found === undefined) return workflowGone(run);
       return execute(found, run, execution, { onError, clock });
     },
   };

@@ -68,7 +68,7 @@ const OPTION_NAMES = {
 const OPTION_FORMS: Readonly<Record<string, Demand>> = {
   url: {
     form: 'an address',
-    fits: (value) => typeof value === 'string' && /^(?:postgres(?:ql)?:|socket:|\/)/.test(value),
+    fits: (value) => typeof value === 'string' && /^(?:(?:postgres(?:ql)?|pg|socket):|\/)/i.test(value),
     remedy: 'Pass postgres://user:password@host:port/database.',
   },
   connections: {

@@ -9,7 +9,9 @@ import { withoutPlace } from '../../without-place.ts';
 export function unopened(url: string, error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return error;
   const { code, message } = error;
-  const reason = REASONS[code];
+  // A file that `url` names, such as a certificate, may be missing, too.
+  const isOfFile = 'syscall' in error && error.syscall === 'open';
+  const reason = isOfFile ? undefined : REASONS[code];
   if (reason !== undefined)
     return withoutPlace(`postgresStore: ${placeOf(url)} cannot be reached: ${reason}. Start it, or change url.`, code);
   if (!REFUSED.test(code)) return error;
