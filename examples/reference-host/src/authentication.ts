@@ -1,10 +1,10 @@
 import { type Lane, type RefusalLimit, type RoleAuthorizer, type RoleDirectory, roleAuthorizer } from '@svc/auth';
 import { apiKeyLane, type KeyStore } from '@svc/auth/api-key';
-import { bearerLane, pseudonyms, type TokenIssuer } from '@svc/auth/bearer';
+import { bearerLane, pseudonyms } from '@svc/auth/bearer';
 import { type DpopVerifier, dpopVerifier, statelessNonces } from '@svc/auth/dpop';
 import { type CertificateOf, clientCertificates } from '@svc/auth/mtls';
 import type { WorkloadLaneOptions } from '@svc/auth/workload';
-import type { AdvertisedAuthentication, Log, StoredKeys } from '@svc/host-kit';
+import type { Log, StoredKeys } from '@svc/host-kit';
 import { within } from './address-blocks.ts';
 import type { CallerRecords } from './caller-records.ts';
 import { clientOf, isWithin } from './client-address.ts';
@@ -14,11 +14,10 @@ import { identityFetch } from './identity-fetch.ts';
 import { comparedWithIssuers } from './issuer-clock.ts';
 import { opaqueTokensLane } from './opaque-tokens.ts';
 import { tokenIssuers } from './token-issuers.ts';
-import { workloadIdentity } from './workload-identity.ts';
+import { workloadsLane } from './workloads-lane.ts';
 
 export interface Authentication {
   readonly lanes: readonly Lane[];
-  readonly facts: AdvertisedAuthentication;
   readonly refusals: RefusalLimit;
   readonly roles: RoleAuthorizer | undefined;
 }
@@ -52,10 +51,10 @@ export function authentication(
   const fetch = comparedWithIssuers(identityFetch(config), { now, log });
   const principalOf = principals(config, secret);
   const issuers = tokenIssuers(config, principalOf, fetch);
-  const workloads = workloadIdentity(config, { resolveWorkload, fetch, now, ...constraints });
+  const workloads = workloadsLane(config, { resolveWorkload, fetch, now, ...constraints });
   return {
     lanes: [
-      ...(workloads === undefined ? [] : [workloads.lane]),
+      ...(workloads === undefined ? [] : [workloads]),
       ...(issuers.length === 0 ? [] : [bearerLane({ issuers, fetch, now, ...constraints })]),
       ...(config.introspection === undefined
         ? []
@@ -68,20 +67,13 @@ export function authentication(
         issuer: apiKeyIssuer(config),
       }),
     ],
-    facts: {
-      ...factsOf(config, issuers),
-      ...(workloads !== undefined && { workloadIdentity: workloads.facts }),
-      ...(config.dpop !== undefined && {
-        dpop: { algorithms: constraints.dpop.algorithms, required: config.dpop.required },
-      }),
-    },
     refusals: { limiter: records.refusals, clientOf: clientOf(config) },
     roles: roles(config, directory),
   };
 }
 
 /** Returns the issuer in the Subjects of API keys, which tells the keys of two hosts apart. */
-export function apiKeyIssuer({ apiKeyIssuer, org }: Config): string {
+function apiKeyIssuer({ apiKeyIssuer, org }: Config): string {
   return apiKeyIssuer ?? `urn:svc:api-key:${org}`;
 }
 
@@ -90,32 +82,6 @@ function principals({ pseudonymKey }: Config, secret: Uint8Array): ReturnType<ty
   return pseudonyms(
     derivedKey(pseudonymKey === undefined ? secret : Buffer.from(pseudonymKey, 'base64'), 'principals'),
   );
-}
-
-function factsOf(config: Config, issuers: readonly TokenIssuer[]): AdvertisedAuthentication {
-  const of = (profile: TokenIssuer['profile'], given: Config['oauth2']) => {
-    const entries = issuers.filter((entry) => entry.profile === profile);
-    const lifetime = Math.max(0, ...entries.map(({ maxLifetimeSeconds = 86_400 }) => maxLifetimeSeconds));
-    const audiences = Object.fromEntries((given?.issuers ?? []).map(({ issuer, audience }) => [issuer, audience]));
-    const [audience = ''] = Object.values(audiences);
-    return { issuers: entries.map(({ issuer }) => issuer), audience, audiences, lifetime };
-  };
-  const { oidc, oauth2, introspection } = config;
-  return {
-    ...(oidc !== undefined && { oidc: of('user', oidc) }),
-    ...(introspection !== undefined && {
-      introspection: {
-        ...{ issuer: introspection.issuer, audience: introspection.audience },
-        maxAgeSeconds: introspection.maxAgeSeconds,
-      },
-    }),
-    ...(oauth2 !== undefined && {
-      oauth2: {
-        ...of('client', oauth2),
-        algorithms: oauth2.issuers[0]?.algorithms ?? ['RS256', 'PS256', 'ES256', 'EdDSA'],
-      },
-    }),
-  };
 }
 
 function dpop(

@@ -21,7 +21,7 @@ import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { CONFORMANCE_FIXTURES } from '@svc/host-kit/testing/conformance';
 import { approverDirectory } from './approver-directory.ts';
 import { type AuditKeys, auditKeys } from './audit-signer.ts';
-import { apiKeyIssuer, authentication } from './authentication.ts';
+import { authentication } from './authentication.ts';
 import { tellHeld } from './backup/held-deliveries.ts';
 import { bundleKeys } from './bundle-keys.ts';
 import { type CallerRecords, callerRecords } from './caller-records.ts';
@@ -167,7 +167,7 @@ export async function assemble(
   });
   const { directory, resolveWorkload } = access;
   const parts = { baseUrl, secret, keys: apiKeys, directory, resolveWorkload, records, now: Date.now, log };
-  const { lanes, facts, refusals, roles } = authentication(config, parts);
+  const { lanes, refusals, roles } = authentication(config, parts);
   const { checkpointIntervalEntries, checkpointIntervalSeconds, checkpointFile: copies, origin } = config.audit;
   const { maxRequestBodyBytes, ...limits } = config.limits;
   const { idempotencyDays, runDays, auditDays, ...kept } = config.retention;
@@ -183,7 +183,6 @@ export async function assemble(
     apiKeys,
     access,
     ...portalOptions(config, baseUrl),
-    apiKeyIssuer: apiKeyIssuer(config),
     ...(config.workspaceDiscovery !== undefined && {
       workspaceDiscovery: {
         workspacesOf: (tenant: string) => [...(workspaces.get(tenant) ?? [])],
@@ -196,7 +195,6 @@ export async function assemble(
     baseUrl,
     org: config.org,
     authenticate: lanes,
-    authentication: facts,
     refusals,
     ...(roles !== undefined && { roles }),
     stepUp: signInRules(config),

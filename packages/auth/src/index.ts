@@ -1,3 +1,4 @@
+export type { AcceptedCredentials } from './accepted-credentials.ts';
 export type { AddressClass } from './address-class.ts';
 export type { AnonymousActorOptions } from './anonymous.ts';
 export { anonymousActor, anonymousMayUse } from './anonymous.ts';

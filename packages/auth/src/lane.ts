@@ -1,3 +1,4 @@
+import type { AcceptedCredentials } from './accepted-credentials.ts';
 import type { ClaimedCaller } from './claimed-caller.ts';
 import type { Credential } from './credential.ts';
 import type { AuthError } from './errors.ts';
@@ -29,6 +30,8 @@ export type AuthOutcome =
 export interface Lane {
   /** The value of `Principal.lane`, e.g. `api-key`. */
   readonly name: string;
+  /** What the lane accepts, for the documents of a host. Default: they do not name it. */
+  readonly advertises?: readonly AcceptedCredentials[];
   /**
    * Judges a request. Returns undefined when the request has no credential of this lane. An invalid credential of this
    * lane is a refusal: no other lane is asked.

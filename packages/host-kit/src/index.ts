@@ -10,7 +10,6 @@ export type {
 export { type StoredAccessOptions, storedAccess } from './access/stored-access.ts';
 export { type AnchorOptions, AuditLogError, compareWithSink } from './audit/anchor.ts';
 export { checkpointFile } from './audit/checkpoint-file.ts';
-export type { AdvertisedAuthentication } from './discovery/authentication.ts';
 export type { WorkspaceDiscovery } from './discovery/workspace-view.ts';
 export { HostError, type HostErrorCode } from './errors.ts';
 export { EVENT_TYPES, type EventPayloads, type EventType } from './events/event-types.ts';

@@ -4,7 +4,6 @@ import type { EgressPolicy } from '@svc/egress-guard';
 import type { GuardedFetch } from '@svc/egress-guard/fetch';
 import type { Retirement, ServedOptions } from '@svc/versioning';
 import type { StoredAccess } from './access/access-model.ts';
-import type { AdvertisedAuthentication } from './discovery/authentication.ts';
 import type { HostCapabilities } from './discovery/capabilities.ts';
 import type { WorkspaceDiscovery } from './discovery/workspace-view.ts';
 import type { Coding } from './http/content-coding.ts';
@@ -44,13 +43,11 @@ import type { WorkspaceFileLimits } from './workspace/files.ts';
 export interface HostOptions {
   /** Runs, events, subscriptions and deliveries are stored here. The host closes it in `stop`. */
   readonly store: Store;
-  /** The lanes that authenticate callers, in the order in which they are asked. At least one. */
-  readonly authenticate: readonly Lane[];
   /**
-   * The token issuers and sender constraints that discovery advertises. Required of a host that accepts tokens.
-   * Default: API keys alone.
+   * The lanes that authenticate callers, in the order in which they are asked. At least one. Discovery, challenges and the
+   * metadata of RFC 9728 name what they accept.
    */
-  readonly authentication?: AdvertisedAuthentication;
+  readonly authenticate: readonly Lane[];
   /** Limits refused credentials, and requests without one, by client address. Default: no limit. */
   readonly refusals?: RefusalLimit;
   /**
@@ -150,8 +147,6 @@ export interface HostOptions {
    * Default: not served.
    */
   readonly access?: StoredAccess;
-  /** The issuer in the Subjects of API keys. Must equal the `issuer` of the API-key lane. Default `urn:svc:api-key`. */
-  readonly apiKeyIssuer?: string;
   /** Further protocols under `/host/<org>/`: `a2a`, `mcp` and `chat` of `@svc/host-kit/mounts/…`. Default: none. */
   readonly mounts?: readonly MountDefinition[];
   /**

@@ -68,6 +68,7 @@ export function laneOf(owner: string, options: ApiKeyLaneOptions): Lane {
 
   return {
     name: LANE,
+    advertises: [{ kind: 'api-key', issuer }],
     authenticate(request, credential) {
       if (credential?.scheme !== 'bearer') return undefined;
       return judge(credential, request);

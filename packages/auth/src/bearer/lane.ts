@@ -1,9 +1,10 @@
+import type { AcceptedCredentials } from '../accepted-credentials.ts';
 import { clockOf } from '../clock-of.ts';
 import type { KeyFetch } from '../jwt/remote-keys.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { Lane } from '../lane.ts';
 import type { SenderConstraints } from './confirmation.ts';
-import { resolvedIssuers, type TokenIssuer } from './issuer.ts';
+import { type ResolvedIssuer, resolvedIssuers, type TokenIssuer } from './issuer.ts';
 import { TokenJudge } from './token-judge.ts';
 import { VerifiedTokens } from './verified-tokens.ts';
 
@@ -54,17 +55,27 @@ export function bearerLane(options: BearerLaneOptions): Lane {
     throw new TypeError('bearerLane: issuers must not be empty. Pass at least one issuer.');
   if (!Number.isSafeInteger(rememberedTokens) || rememberedTokens < 0)
     throw new TypeError('bearerLane: rememberedTokens must be a whole number, at least 0. Omit it for the default.');
+  const issuers = resolvedIssuers(options.issuers, { fetch, now });
   const judge = new TokenJudge({
-    issuers: resolvedIssuers(options.issuers, { fetch, now }),
+    issuers,
     constraints: options,
     verified: new VerifiedTokens(rememberedTokens),
     now,
   });
   return {
     name: 'bearer-token',
+    advertises: [...issuers.values()].flat().map((issuer) => acceptedTokens(issuer, options)),
     authenticate(request, credential, admission) {
       if (credential?.scheme !== 'bearer' && credential?.scheme !== 'dpop') return undefined;
       return judge.judge(request, credential, admission);
     },
   };
+}
+
+function acceptedTokens(
+  { issuer, profile, audiences, algorithms, maxLifetimeSeconds, senderConstrained = false }: ResolvedIssuer,
+  { dpop }: SenderConstraints,
+): AcceptedCredentials {
+  const bounds = { maxLifetimeSeconds, senderConstrained, dpopAlgorithms: dpop?.algorithms };
+  return { kind: 'signed-token', issuer, profile, audiences, algorithms, ...bounds };
 }

@@ -136,6 +136,17 @@ export function introspectionLane(options: IntrospectionLaneOptions): Lane {
 
   return {
     name: 'introspection',
+    advertises: [
+      {
+        kind: 'opaque-token',
+        issuer,
+        profiles: checked.profiles,
+        audiences: checked.audiences,
+        maxAgeSeconds: checked.maxAgeMs / 1000,
+        senderConstrained: options.senderConstrained ?? false,
+        dpopAlgorithms: options.dpop?.algorithms,
+      },
+    ],
     authenticate(request, credential, admission) {
       if (credential?.scheme !== 'bearer' && credential?.scheme !== 'dpop') return undefined;
       const answer = mayBe(credential.token);

@@ -1,3 +1,4 @@
+import type { AcceptedCredentials } from '../accepted-credentials.ts';
 import { type Confirmed, confirmedSender, type SenderConstraints, useProof } from '../bearer/confirmation.ts';
 import { type ClaimedCaller, claimedIn } from '../claimed-caller.ts';
 import { clockOf } from '../clock-of.ts';
@@ -43,6 +44,11 @@ export interface WorkloadLaneOptions extends SenderConstraints {
   readonly senderConstraint?: readonly ('dpop' | 'mtls')[];
   /** Rules for delegation proofs. Default: a request with a proof is refused. */
   readonly delegation?: DelegationRules;
+  /**
+   * One sentence, of at most 1024 characters, about the principal that `resolve` returns for an identity. Discovery advertises
+   * it. Default: "The host binds each subject, by its issuer and its exact text, to a principal."
+   */
+  readonly subjectMapping?: string;
   /** Time limit of `resolve` in milliseconds. Default 2000. */
   readonly resolveTimeoutMs?: number;
   /** Milliseconds since the epoch. Default: `Date.now`. */
@@ -57,6 +63,7 @@ const WORKLOAD_LANE_OPTIONS: OptionNames<WorkloadLaneOptions> = {
   resolve: true,
   senderConstraint: true,
   delegation: true,
+  subjectMapping: true,
   resolveTimeoutMs: true,
   now: true,
 };
@@ -80,7 +87,7 @@ export interface PresentedIdentity {
  * With a delegation proof in the header `SVC-Delegation` the principal is the delegator, limited to the delegated
  * scopes; the caller is its actor.
  *
- * @throws {TypeError} when `schemes`, `audience` or `delegation` is invalid
+ * @throws {TypeError} when `schemes`, `audience`, `delegation` or `subjectMapping` is invalid
  * @example
  * const schemes = [jwtSvid({ trustDomains })];
  * const audience = 'https://svc.example.com';
@@ -94,9 +101,27 @@ export function workloadLane(options: WorkloadLaneOptions): Lane {
   const judge = new WorkloadJudge(options);
   return {
     name: WORKLOAD_LANE,
+    advertises: [acceptedWorkloads(options)],
     authenticate: (request, credential, admission) => judge.authenticate(request, credential, admission),
   };
 }
+
+function acceptedWorkloads(options: WorkloadLaneOptions): AcceptedCredentials {
+  const { schemes, senderConstraint = [], delegation, subjectMapping = BY_EXACT_TEXT, dpop } = options;
+  if (typeof subjectMapping !== 'string' || subjectMapping === '' || subjectMapping.length > 1024)
+    throw new TypeError('workloadLane: subjectMapping must be a sentence of at most 1024 characters.');
+  return {
+    kind: 'workload',
+    schemes: [...new Set(schemes.map(({ scheme }) => scheme))],
+    trustRoots: [...new Set(schemes.flatMap(({ trustRoots }) => trustRoots))],
+    senderConstraint,
+    maxChainDepth: delegation?.maxChainDepth,
+    subjectMapping,
+    dpopAlgorithms: dpop?.algorithms,
+  };
+}
+
+const BY_EXACT_TEXT = 'The host binds each subject, by its issuer and its exact text, to a principal.';
 
 /** Runs the checks of the lane, each a method, in the order of `#judge`. */
 class WorkloadJudge {

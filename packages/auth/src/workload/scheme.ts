@@ -12,6 +12,8 @@ export interface WorkloadScheme {
   readonly issuerClass: string;
   /** Every issuer whose tokens it accepts. No two schemes of a host may share one. */
   readonly issuers: readonly string[];
+  /** The roots of its trust, which discovery advertises: issuers, and trust domains such as `spiffe://acme.example`. */
+  readonly trustRoots: readonly string[];
   /** Returns the asserted identity; undefined when the request has none of this scheme. */
   recognize(presented: Presented): Unverified | undefined;
 }

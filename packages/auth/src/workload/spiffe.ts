@@ -118,6 +118,7 @@ export function jwtSvid(options: JwtSvidOptions): WorkloadScheme {
     scheme: 'spiffe',
     issuerClass,
     issuers: [],
+    trustRoots: [...trusted.keys()].map((name) => `spiffe://${name}`),
     recognize({ jwt }) {
       const subject = jwt && textClaim(jwt.claims, 'sub');
       if (jwt === undefined || subject?.startsWith('spiffe://') !== true) return undefined;

@@ -102,6 +102,7 @@ function tokenScheme(
     scheme,
     issuerClass,
     issuers: [...trusted.keys()],
+    trustRoots: [...trusted.keys()],
     recognize({ jwt }) {
       const issuer = jwt && textClaim(jwt.claims, 'iss');
       const found = issuer === undefined ? undefined : trusted.get(issuer);

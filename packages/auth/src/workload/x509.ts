@@ -54,17 +54,22 @@ export function x509Svid(options: X509SvidOptions): WorkloadScheme {
     ]),
   );
   if (verifiers.size === 0) throw new TypeError('x509Svid: trustDomains must not be empty. Pass at least one.');
-  return certificateScheme('spiffe', issuerClass, certificateOf, {
-    isMine: ({ uris }) => uris.some((uri) => uri.startsWith('spiffe://')),
-    identityIn({ uris, isAuthority, keyUsage }) {
-      const [uri, ...others] = uris;
-      const id = uri === undefined || others.length > 0 ? undefined : parseSpiffeId(uri);
-      const verifier = id && verifiers.get(id.trustDomain);
-      if (uri === undefined || id === undefined || verifier === undefined || isAuthority) return undefined;
-      if (keyUsage?.digitalSignature !== true || keyUsage.signsCertificates) return undefined;
-      return { subject: uri, issuer: `spiffe://${id.trustDomain}`, verifier };
+  const trustRoots = [...verifiers.keys()].map((name) => `spiffe://${name}`);
+  return certificateScheme(
+    'spiffe',
+    { issuerClass, trustRoots, certificateOf },
+    {
+      isMine: ({ uris }) => uris.some((uri) => uri.startsWith('spiffe://')),
+      identityIn({ uris, isAuthority, keyUsage }) {
+        const [uri, ...others] = uris;
+        const id = uri === undefined || others.length > 0 ? undefined : parseSpiffeId(uri);
+        const verifier = id && verifiers.get(id.trustDomain);
+        if (uri === undefined || id === undefined || verifier === undefined || isAuthority) return undefined;
+        if (keyUsage?.digitalSignature !== true || keyUsage.signsCertificates) return undefined;
+        return { subject: uri, issuer: `spiffe://${id.trustDomain}`, verifier };
+      },
     },
-  });
+  );
 }
 
 /** Options of `mtlsSan`. */
@@ -102,15 +107,19 @@ export function mtlsSan(options: MtlsSanOptions): WorkloadScheme {
   requireKnown('mtlsSan', options, MTLS_SAN_OPTIONS);
   const { certificateOf, authorities, intermediates, issuer, issuerClass = 'mtls-san' } = options;
   const verifier = chainVerifier(authorities, intermediates);
-  return certificateScheme('mtls-san', issuerClass, certificateOf, {
-    isMine: ({ uris, dnsNames }) => dnsNames.length > 0 && !uris.some((uri) => uri.startsWith('spiffe://')),
-    identityIn({ dnsNames, isAuthority }) {
-      const [name, ...others] = dnsNames;
-      // A wildcard names no single workload, and two names are ambiguous.
-      if (name === undefined || others.length > 0 || isAuthority || !DNS_NAME.test(name)) return undefined;
-      return { subject: name.toLowerCase(), issuer, verifier };
+  return certificateScheme(
+    'mtls-san',
+    { issuerClass, trustRoots: [issuer], certificateOf },
+    {
+      isMine: ({ uris, dnsNames }) => dnsNames.length > 0 && !uris.some((uri) => uri.startsWith('spiffe://')),
+      identityIn({ dnsNames, isAuthority }) {
+        const [name, ...others] = dnsNames;
+        // A wildcard names no single workload, and two names are ambiguous.
+        if (name === undefined || others.length > 0 || isAuthority || !DNS_NAME.test(name)) return undefined;
+        return { subject: name.toLowerCase(), issuer, verifier };
+      },
     },
-  });
+  );
 }
 
 const DNS_NAME =
@@ -130,8 +139,11 @@ function identifiesClient({ keyUsage, isForClients }: CertificateFacts): boolean
 /** A certificate is the identity only in a request without a credential. Beside a token it is the key of the token. */
 function certificateScheme(
   scheme: 'spiffe' | 'mtls-san',
-  issuerClass: string,
-  certificateOf: CertificateOf,
+  {
+    issuerClass,
+    trustRoots,
+    certificateOf,
+  }: Pick<WorkloadScheme, 'issuerClass' | 'trustRoots'> & { readonly certificateOf: CertificateOf },
   rules: {
     readonly isMine: (facts: CertificateFacts) => boolean;
     readonly identityIn: (facts: CertificateFacts) => Found | undefined;
@@ -141,6 +153,7 @@ function certificateScheme(
     scheme,
     issuerClass,
     issuers: [],
+    trustRoots,
     recognize({ request, credential }) {
       const certificate = credential === undefined ? certificateOf(request) : undefined;
       const { der } = certificate ?? {};

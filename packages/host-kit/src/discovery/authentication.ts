@@ -1,69 +1,82 @@
-/** The ways to authenticate that discovery advertises, besides API keys. An absent one is not advertised. */
+import type { AcceptedCredentials, Lane } from '@svc/auth';
+
+/** The credentials that the lanes of a host accept, by their kinds. */
 export interface AdvertisedAuthentication {
-  /** Access tokens of users, by OpenID Connect. */
-  readonly oidc?: TokenIssuers & {
-    /** The longest lifetime of a token in seconds: `maxLifetimeSeconds` of `bearerLane`. */
-    readonly lifetime: TokenLifetime;
-  };
-  /** Access tokens of machines, by OAuth 2.0 client credentials. */
-  readonly oauth2?: TokenIssuers & {
-    /** Accepted signature algorithms, such as `ES256`. */
-    readonly algorithms: readonly string[];
-    /** The longest lifetime of a token in seconds: `maxLifetimeSeconds` of `bearerLane`. */
-    readonly lifetime: TokenLifetime;
-  };
-  /** Opaque tokens, which their issuer is asked about (RFC 7662). */
-  readonly introspection?: {
-    /** URL of the issuer. */
-    readonly issuer: string;
-    /** The `aud` that an answer must contain. */
-    readonly audience: string;
-    /** Whether people, machines or both have such tokens. Default: both. */
-    readonly profiles?: readonly ('user' | 'client')[];
-    /** The longest use of an answer, in seconds: a revoked token is accepted for as long. */
-    readonly maxAgeSeconds: number;
-  };
-  /** Identities of workloads. */
-  readonly workloadIdentity?: {
-    readonly schemes: readonly ('spiffe' | 'mtls-san' | 'cloud-subject' | 'oauth-client')[];
-    /** Proofs of possession, one of which is required. Empty: bearer tokens are accepted. */
-    readonly senderConstraint: readonly ('dpop' | 'mtls')[];
-    /** Present: a workload may act for another one, through a chain of at most this many links. */
-    readonly delegation?: { readonly maxChainDepth: number };
-    /** Trust roots. Published in major 2 alone. */
-    readonly issuers: readonly string[];
-    /**
-     * One sentence about the mapping of a subject to a principal. The record of major 1 has it. Lanes of major 2 are
-     * closed, so `createHost` publishes it there in the extension `<org>.authentication`.
-     */
-    readonly subjectMapping: string;
-  };
-  /**
-   * Client certificates beside another credential: the profile `svc-auth-mtls`. `required`: requests without one are
-   * rejected. `subjectMapping` is one sentence about the mapping of a certificate to a tenant.
-   */
-  readonly mtls?: { readonly required: boolean; readonly subjectMapping: string };
-  /** Tokens that are bound to a key (RFC 9449). `required`: others are rejected. */
-  readonly dpop?: { readonly algorithms: readonly string[]; readonly required: boolean };
-  /** Rotation of API keys. A former key stays valid for at least this many seconds. */
-  readonly rotation?: { readonly minGraceSeconds: number };
+  readonly apiKeys: readonly Accepted<'api-key'>[];
+  /** Signed tokens of people and of machines. */
+  readonly tokens: { readonly [Profile in 'user' | 'client']: readonly Accepted<'signed-token'>[] };
+  readonly opaqueTokens: readonly Accepted<'opaque-token'>[];
+  readonly workloads: readonly Accepted<'workload'>[];
+  /** Undefined: no token may be bound to a key. `required`: every token of a person or a machine must be bound. */
+  readonly dpop: { readonly algorithms: readonly string[]; readonly required: boolean } | undefined;
 }
 
-/** Issuers whose tokens the host accepts, and the audience that it demands. */
-export interface TokenIssuers {
-  /** URLs of the issuers. */
-  readonly issuers: readonly string[];
-  /** The `aud` that a token must contain. */
-  readonly audience: string;
-  /** The audience of each issuer that has another one, by the URL of the issuer. Default: none has. */
-  readonly audiences?: Readonly<Record<string, string>>;
+/** The credentials of one kind. */
+export type Accepted<Kind extends AcceptedCredentials['kind']> = Extract<AcceptedCredentials, { readonly kind: Kind }>;
+
+/**
+ * Gathers what the lanes of a host advertise.
+ *
+ * @throws {TypeError} when there is no lane, when none says what it accepts, since the document of major 2 names at least one,
+ * and when one says it in another form
+ */
+export function advertisedBy(lanes: readonly Lane[]): AdvertisedAuthentication {
+  const accepted = lanes.flatMap(({ name, advertises = [] }) => checked(name, advertises));
+  if (lanes.length === 0) throw new TypeError('createHost: authenticate must not be empty. Pass at least one lane.');
+  if (accepted.length === 0)
+    throw new TypeError(
+      "createHost: no lane of authenticate has advertises, so discovery has none to name. Add it to yours: advertises: [{ kind: 'api-key', issuer: 'urn:acme:keys' }].",
+    );
+  const signed = accepted.filter((each) => each.kind === 'signed-token');
+  const opaqueTokens = accepted.filter((each) => each.kind === 'opaque-token');
+  const workloads = accepted.filter((each) => each.kind === 'workload');
+  const bindable = [...signed, ...opaqueTokens, ...workloads].flatMap(({ dpopAlgorithms }) => dpopAlgorithms ?? []);
+  const issued = [...signed, ...opaqueTokens];
+  return {
+    apiKeys: accepted.filter((each) => each.kind === 'api-key'),
+    tokens: {
+      user: signed.filter(({ profile }) => profile === 'user'),
+      client: signed.filter(({ profile }) => profile === 'client'),
+    },
+    opaqueTokens,
+    workloads,
+    dpop:
+      bindable.length === 0
+        ? undefined
+        : {
+            algorithms: [...new Set(bindable)],
+            required: issued.length > 0 && issued.every(({ senderConstrained }) => senderConstrained),
+          },
+  };
 }
 
-/** Maximum lifetime of a token in seconds. A token cannot be revoked earlier. */
-type TokenLifetime = number;
+/** A lane may be foreign code. Other members are checked with the documents. */
+function checked(lane: string, advertises: readonly AcceptedCredentials[]): readonly AcceptedCredentials[] {
+  for (const each of advertises) {
+    const owner = `createHost: advertises of lane ${lane}`;
+    if (!Object.hasOwn(MEMBERS, each?.kind))
+      throw new TypeError(
+        `${owner} has an entry of an unknown kind. Its kind is one of ${Object.keys(MEMBERS).join(', ')}.`,
+      );
+    const missing = MEMBERS[each.kind].find((name) => !isGiven(Reflect.get(each, name)));
+    if (missing !== undefined)
+      throw new TypeError(`${owner}: an entry of the kind ${each.kind} needs ${missing}. Add it.`);
+  }
+  return advertises;
+}
+
+function isGiven(member: unknown): boolean {
+  return typeof member === 'string' ? member !== '' : Array.isArray(member);
+}
+
+const MEMBERS: { readonly [Kind in AcceptedCredentials['kind']]: readonly string[] } = {
+  'api-key': ['issuer'],
+  'signed-token': ['issuer', 'audiences', 'algorithms'],
+  'opaque-token': ['issuer', 'audiences', 'profiles'],
+  workload: ['schemes', 'trustRoots', 'senderConstraint'],
+};
 
 /** Returns every issuer of which a client can get a token, each once. */
-export function tokenIssuers({ oidc, oauth2, introspection }: AdvertisedAuthentication): readonly string[] {
-  const opaque = introspection === undefined ? [] : [introspection.issuer];
-  return [...new Set([...(oidc?.issuers ?? []), ...(oauth2?.issuers ?? []), ...opaque])];
+export function tokenIssuers({ tokens, opaqueTokens }: AdvertisedAuthentication): readonly string[] {
+  return [...new Set([...tokens.user, ...tokens.client, ...opaqueTokens].map(({ issuer }) => issuer))];
 }

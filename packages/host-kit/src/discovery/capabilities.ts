@@ -58,6 +58,19 @@ export interface HostCapabilities {
    * major 1 alone.
    */
   readonly contractProvenance?: { readonly suiteVersion: string };
+  /**
+   * What surrounds the credentials of `authenticate`, and no lane knows. Published in major 1; `mtls` also in the extension
+   * `<org>.authentication`.
+   */
+  readonly authentication?: {
+    /**
+     * Client certificates beside another credential: the profile `svc-auth-mtls`. `required`: connections without one are
+     * refused. `subjectMapping` is one sentence about the mapping of a certificate to a tenant.
+     */
+    readonly mtls?: { readonly required: boolean; readonly subjectMapping: string };
+    /** Rotation of API keys: a former key stays valid for at least this many seconds. */
+    readonly rotation?: { readonly minGraceSeconds: number };
+  };
   /** Vendor extensions by `<org>.<name>`. List those that are mounted under `/host/<org>/`. */
   readonly extensions?: z.input<typeof EXTENSIONS>;
   /** Names of feature surfaces, `host.sample.<name>`. Published in major 1 alone. */

@@ -1,7 +1,7 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes/run-documents';
 import { STREAM_MODES } from '../streams/mode.ts';
 import { authScoped } from './auth-scoped.ts';
-import type { TokenIssuers } from './authentication.ts';
+import type { Accepted } from './authentication.ts';
 import { ENVELOPE_KINDS, type Facets, LISTED_AS_SUPPORTED } from './families.ts';
 import type { DiscoveryInput } from './input.ts';
 import { durableDelivery, EVENT_LOG, restTransportOf } from './kit-families.ts';
@@ -87,31 +87,40 @@ function authorizationOf({ roles }: DiscoveryInput): object | undefined {
 }
 
 /** Returns the `auth` record: the supported profiles, each with the parameters that a client needs. */
-function authV1({ authentication, audit }: DiscoveryInput): object {
-  const { oidc, oauth2, workloadIdentity, mtls, rotation } = authentication;
-  const [issuer] = oauth2?.issuers ?? [];
+function authV1({ authentication, capabilities, audit }: DiscoveryInput): object {
+  const { tokens, workloads } = authentication;
+  const [person] = tokens.user;
+  const [machine] = tokens.client;
+  const [workload] = workloads;
+  const { mtls, rotation } = capabilities.authentication ?? {};
   return {
     supported: true,
     profiles: [
-      ...(oidc === undefined ? [] : ['svc-auth-oidc-user-bearer']),
-      ...(oauth2 === undefined ? [] : ['svc-auth-oauth2-client-credentials']),
+      ...(person === undefined ? [] : ['svc-auth-oidc-user-bearer']),
+      ...(machine === undefined ? [] : ['svc-auth-oauth2-client-credentials']),
       ...(rotation === undefined ? [] : ['svc-auth-api-key-rotation']),
       ...(mtls === undefined ? [] : ['svc-auth-mtls']),
       ...(audit === undefined ? [] : ['svc-audit-log-integrity']),
     ],
-    ...(oidc !== undefined && { oidc: { issuers: oidc.issuers, audience: oidc.audience, ...issuerAudiences(oidc) } }),
-    ...(oauth2 !== undefined && {
+    ...(person !== undefined && {
+      oidc: {
+        issuers: tokens.user.map(({ issuer }) => issuer),
+        audience: person.audiences[0],
+        ...audienceOfEach(tokens.user),
+      },
+    }),
+    ...(machine !== undefined && {
       oauth2: {
         supported: true,
-        issuer,
-        audience: oauth2.audience,
-        ...issuerAudiences(oauth2),
-        supportedAlgorithms: oauth2.algorithms,
+        issuer: machine.issuer,
+        audience: machine.audiences[0],
+        ...audienceOfEach(tokens.client),
+        supportedAlgorithms: machine.algorithms,
       },
     }),
     ...(mtls !== undefined && { mtls: { supported: true, ...mtls } }),
     ...(rotation !== undefined && { rotation: { supported: true, ...rotation } }),
-    ...(workloadIdentity !== undefined && { workloadIdentity: workloadV1(workloadIdentity) }),
+    ...(workload !== undefined && { workloadIdentity: workloadV1(workload) }),
     ...(audit !== undefined && {
       auditLogIntegrity: { hashChain: true, checkpointSignatureAlgorithm: 'ed25519', ...audit },
     }),
@@ -119,18 +128,17 @@ function authV1({ authentication, audit }: DiscoveryInput): object {
 }
 
 /** Returns the audience of each issuer, when there are several. */
-function issuerAudiences({ issuers, audience, audiences = {} }: TokenIssuers): object {
-  if (issuers.length < 2) return {};
-  return { issuerAudiences: issuers.map((issuer) => ({ issuer, audience: audiences[issuer] ?? audience })) };
+function audienceOfEach(tokens: readonly Accepted<'signed-token'>[]): object {
+  if (tokens.length < 2) return {};
+  return { issuerAudiences: tokens.map(({ issuer, audiences: [audience] }) => ({ issuer, audience })) };
 }
 
-function workloadV1(facts: NonNullable<DiscoveryInput['authentication']['workloadIdentity']>): object {
-  const { schemes, senderConstraint, delegation, subjectMapping } = facts;
+function workloadV1({ schemes, senderConstraint, maxChainDepth, subjectMapping }: Accepted<'workload'>): object {
   return {
     supported: true,
     schemes,
     senderConstraint,
-    ...(delegation !== undefined && { delegation }),
+    ...(maxChainDepth !== undefined && { delegation: { maxChainDepth } }),
     subjectMapping,
   };
 }

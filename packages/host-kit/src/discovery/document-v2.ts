@@ -1,5 +1,6 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes/run-documents';
 import { authScoped } from './auth-scoped.ts';
+import type { Accepted } from './authentication.ts';
 import { type Facets, LISTED_AS_SUPPORTED } from './families.ts';
 import type { DiscoveryInput } from './input.ts';
 import { durableDelivery, EVENT_LOG, RUN_LIST, restTransportOf } from './kit-families.ts';
@@ -107,51 +108,65 @@ function inMajor2(name: string, facets: object): object {
  * Returns the authentication lanes. The host verifies signed tokens without asking their issuer, so such a token is valid
  * until it expires. It asks about opaque tokens again and again.
  */
-function lanesOf({ apiKeyIssuer, authentication }: DiscoveryInput): readonly object[] {
-  const { oidc, oauth2, introspection, workloadIdentity, dpop } = authentication;
-  const minimumAssurance = dpop?.required === true ? 'sender-constrained' : 'bearer';
-  const ofTokens = (lane: string, { issuers, lifetime }: { issuers: readonly string[]; lifetime: number }) => ({
-    lane,
-    issuers,
-    revocation: 'exp-only',
-    revocationWindowSeconds: lifetime,
-    minimumAssurance,
-  });
+function lanesOf({ authentication }: DiscoveryInput): readonly object[] {
+  const { apiKeys, tokens, opaqueTokens, workloads } = authentication;
   return [
-    { lane: 'api-key', issuers: [apiKeyIssuer], revocation: 'next-request', minimumAssurance: 'bearer' },
-    ...(oidc === undefined ? [] : [ofTokens('oidc', oidc)]),
-    ...(oauth2 === undefined ? [] : [ofTokens('oauth2', oauth2)]),
-    ...(introspection === undefined ? [] : opaqueLanes(introspection, minimumAssurance)),
-    ...(workloadIdentity === undefined ? [] : [workloadLane(workloadIdentity)]),
+    ...apiKeyLane(apiKeys),
+    ...signedLane('oidc', tokens.user),
+    ...signedLane('oauth2', tokens.client),
+    ...opaqueTokens.flatMap(opaqueLanes),
+    ...workloads.map(workloadLane),
+  ];
+}
+
+function apiKeyLane(keys: readonly Accepted<'api-key'>[]): readonly object[] {
+  if (keys.length === 0) return [];
+  const issuers = keys.map(({ issuer }) => issuer);
+  return [{ lane: 'api-key', issuers, revocation: 'next-request', minimumAssurance: 'bearer' }];
+}
+
+function signedLane(lane: 'oidc' | 'oauth2', tokens: readonly Accepted<'signed-token'>[]): readonly object[] {
+  if (tokens.length === 0) return [];
+  const lifetime = Math.max(...tokens.map(({ maxLifetimeSeconds }) => maxLifetimeSeconds));
+  return [
+    {
+      lane,
+      issuers: tokens.map(({ issuer }) => issuer),
+      revocation: 'exp-only',
+      ...(Number.isFinite(lifetime) && { revocationWindowSeconds: wholeSeconds(lifetime) }),
+      minimumAssurance: assuranceOf(tokens),
+    },
   ];
 }
 
 /** The lanes of opaque tokens: those of their callers, beside the lanes of signed tokens. */
-function opaqueLanes(
-  { issuer, profiles = ['user', 'client'], maxAgeSeconds }: Opaque,
-  minimumAssurance: string,
-): readonly object[] {
-  return profiles.map((profile) => ({
+function opaqueLanes(tokens: Accepted<'opaque-token'>): readonly object[] {
+  return tokens.profiles.map((profile) => ({
     lane: profile === 'user' ? 'oidc' : 'oauth2',
-    issuers: [issuer],
+    issuers: [tokens.issuer],
     revocation: 'exp-and-recheck',
-    // Whole seconds, at least one.
-    revocationWindowSeconds: Math.max(1, Math.ceil(maxAgeSeconds)),
-    minimumAssurance,
+    revocationWindowSeconds: wholeSeconds(tokens.maxAgeSeconds),
+    minimumAssurance: assuranceOf([tokens]),
   }));
 }
 
-type Opaque = NonNullable<DiscoveryInput['authentication']['introspection']>;
+/** At least one. */
+function wholeSeconds(seconds: number): number {
+  return Math.max(1, Math.ceil(seconds));
+}
 
-function workloadLane(facts: NonNullable<DiscoveryInput['authentication']['workloadIdentity']>): object {
-  const { issuers, senderConstraint, delegation } = facts;
+function assuranceOf(tokens: readonly { readonly senderConstrained: boolean }[]): string {
+  return tokens.every(({ senderConstrained }) => senderConstrained) ? 'sender-constrained' : 'bearer';
+}
+
+function workloadLane({ trustRoots, senderConstraint, maxChainDepth }: Accepted<'workload'>): object {
   const proofs = [
     ...senderConstraint.map((method) => (method === 'mtls' ? 'mtls-key-binding' : method)),
-    ...(delegation === undefined ? [] : ['svid-chain']),
+    ...(maxChainDepth === undefined ? [] : ['svid-chain']),
   ];
   return {
     lane: 'workload',
-    issuers,
+    issuers: trustRoots,
     revocation: 'delegation-expiry',
     minimumAssurance: senderConstraint.length > 0 ? 'key-bound' : 'bearer',
     ...(proofs.length > 0 && { delegationProofs: proofs }),

@@ -32,8 +32,6 @@ export interface DiscoveryInput {
     | undefined;
   /** Hours for which a reply is replayed under its idempotency key. */
   readonly idempotencyRetentionHours: number;
-  /** The issuer in Subjects of API keys. */
-  readonly apiKeyIssuer: string;
   readonly authentication: AdvertisedAuthentication;
   /** Roles and their scopes. Undefined: the host does not check roles. */
   readonly roles: readonly { readonly role: string; readonly scopes: readonly string[] }[] | undefined;

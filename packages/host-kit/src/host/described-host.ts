@@ -10,7 +10,7 @@ export function describedHost(services: Services): Parameters<typeof mountsDocum
     baseUrl,
     implementation,
     version: VERSION,
-    authentication,
+    acceptsDpop: authentication.dpop !== undefined,
     // A stored key may have a limit of its own.
     limitsRate: rateLimit !== undefined || apiKeys !== undefined,
     retires: retirement !== undefined,

@@ -32,7 +32,6 @@ export function discoveryInput(services: Services, mounts: readonly Mount[]): Di
     idempotencyRetentionHours,
     contentEncodings,
     workspaceFiles,
-    apiKeyIssuer: services.apiKeyIssuer ?? 'urn:svc:api-key',
     authentication,
     roles: services.roles?.catalog,
     audit: audit && {
@@ -48,7 +47,7 @@ export function discoveryInput(services: Services, mounts: readonly Mount[]): Di
       extensions: {
         ...mountExtensions(org, mounts),
         ...retentionExtension(org, services.retention),
-        ...authenticationExtension(org, authentication),
+        ...authenticationExtension(org, authentication, capabilities?.authentication?.mtls),
         ...capabilities?.extensions,
       },
     },
@@ -108,18 +107,36 @@ function retentionExtension(
  *
  * @see Interface: Authentication, workload identity: the mapping is documented in discovery
  */
-function authenticationExtension(org: string, facts: AdvertisedAuthentication): HostCapabilities['extensions'] {
-  const { oidc, oauth2, introspection, workloadIdentity, dpop, mtls } = facts;
-  const issuers = [oidc, oauth2].flatMap((lane) => {
-    if (lane === undefined) return [];
-    return lane.issuers.map((issuer) => ({ issuer, audience: lane.audiences?.[issuer] ?? lane.audience }));
-  });
+function authenticationExtension(
+  org: string,
+  { tokens, opaqueTokens, workloads, dpop }: AdvertisedAuthentication,
+  mtls: object | undefined,
+): HostCapabilities['extensions'] {
+  const issuers = [...tokens.user, ...tokens.client].map(({ issuer, audiences: [audience] }) => ({ issuer, audience }));
+  const introspection = opaqueTokens.map(({ issuer, audiences: [audience], profiles, maxAgeSeconds }) => ({
+    issuer,
+    audience,
+    profiles,
+    maxAgeSeconds,
+  }));
+  const workloadIdentity = workloads.map(
+    ({ schemes, senderConstraint, maxChainDepth, trustRoots, subjectMapping }) => ({
+      ...{ schemes, senderConstraint, issuers: trustRoots, subjectMapping },
+      ...(maxChainDepth !== undefined && { delegation: { maxChainDepth } }),
+    }),
+  );
   const parameters = {
     ...(issuers.length > 0 && { issuers }),
-    ...(introspection !== undefined && { introspection: { profiles: ['user', 'client'], ...introspection } }),
+    ...(introspection.length > 0 && { introspection: oneOrAll(introspection) }),
     ...(dpop !== undefined && { dpop }),
     ...(mtls !== undefined && { mtls }),
-    ...(workloadIdentity !== undefined && { workloadIdentity }),
+    ...(workloadIdentity.length > 0 && { workloadIdentity: oneOrAll(workloadIdentity) }),
   };
   return Object.keys(parameters).length === 0 ? {} : { [`${org}.authentication`]: parameters };
+}
+
+/** Hosts have one lane of a kind, as a rule. */
+function oneOrAll(entries: readonly object[]): object {
+  const [first, ...others] = entries;
+  return first !== undefined && others.length === 0 ? first : entries;
 }

@@ -3,54 +3,11 @@ import { A_RATE_LIMITER, A_STORE, type Demand, functionThat, hasFunctions, membe
 import { isWorkflowFunctions } from '../ports/workflow-functions.ts';
 import { numberForms } from './number-forms.ts';
 
-/**
- * Returns the forms of the options of `authentication` that are there. A document of discovery with a gap in it would fail at
- * its first reader.
- */
-export function authenticationForms(authentication: unknown): Readonly<Record<string, Demand>> {
-  const given = Object.entries(AUTHENTICATION_FORMS).filter(([name]) => memberOf(authentication, name) !== undefined);
-  return Object.fromEntries(
-    given.flatMap(([name, forms]) =>
-      Object.entries(forms).map(([option, demand]) => [`authentication.${name}.${option}`, demand]),
-    ),
-  );
-}
-
-const ISSUERS: Demand = {
-  form: 'a list of URLs',
-  fits: (value) => Array.isArray(value) && value.length > 0,
-  remedy: 'Pass the issuers of bearerLane.',
-};
-const AUDIENCE: Demand = {
-  form: 'a text',
-  fits: (value) => typeof value === 'string' && value !== '',
-  remedy: 'Pass the audience of bearerLane: the aud that a token must contain.',
-};
-const LIFETIME: Demand = {
-  form: 'a whole number of seconds',
-  fits: (value) => typeof value === 'number' && Number.isSafeInteger(value) && value > 0,
-  remedy: 'Pass the maxLifetimeSeconds of bearerLane, which is 86400 by default.',
-};
-const AUTHENTICATION_FORMS: Readonly<Record<string, Readonly<Record<string, Demand>>>> = {
-  oidc: { issuers: ISSUERS, audience: AUDIENCE, lifetime: LIFETIME },
-  oauth2: {
-    issuers: ISSUERS,
-    audience: AUDIENCE,
-    algorithms: {
-      form: 'a list of names',
-      fits: (value) => Array.isArray(value) && value.length > 0,
-      remedy: "Pass the algorithms of bearerLane, such as ['ES256'].",
-    },
-    lifetime: LIFETIME,
-  },
-};
-
 /** The forms of the required options of `createHost`, and of the optional ones whose mistakes show late. */
 export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
   store: A_STORE,
   authenticate: {
     form: 'a list of lanes',
-    // An empty one is refused by the authenticator.
     fits: (value) => Array.isArray(value) && value.every(isLane),
     remedy: "Pass one such as [apiKeys({ [key]: { tenant: 'acme', scopes: ['runs:*'] } })].",
   },

@@ -5,21 +5,6 @@ import type { HostOptions } from '../options.ts';
 export const HOST_OPTION_NAMES = {
   store: true,
   authenticate: true,
-  authentication: {
-    oidc: { issuers: true, audience: true, audiences: true, lifetime: true },
-    oauth2: { issuers: true, audience: true, audiences: true, algorithms: true, lifetime: true },
-    introspection: { issuer: true, audience: true, profiles: true, maxAgeSeconds: true },
-    workloadIdentity: {
-      schemes: true,
-      senderConstraint: true,
-      delegation: { maxChainDepth: true },
-      issuers: true,
-      subjectMapping: true,
-    },
-    mtls: { required: true, subjectMapping: true },
-    dpop: { algorithms: true, required: true },
-    rotation: { minGraceSeconds: true },
-  },
   ownScopes: true,
   refusals: { limiter: true, clientOf: true, verifications: true },
   roles: true,
@@ -51,7 +36,6 @@ export const HOST_OPTION_NAMES = {
   implementation: { name: true, version: true, vendor: true },
   apiKeys: true,
   access: true,
-  apiKeyIssuer: true,
   mounts: true,
   workspaceDiscovery: { workspacesOf: true, familiesOf: true },
   capabilities: {
@@ -62,6 +46,10 @@ export const HOST_OPTION_NAMES = {
     limits: true,
     signingKeys: true,
     contractProvenance: { suiteVersion: true },
+    authentication: {
+      mtls: { required: true, subjectMapping: true },
+      rotation: { minGraceSeconds: true },
+    },
     extensions: true,
     featureSurfaces: true,
     fixtures: true,

@@ -6,6 +6,7 @@ import { checkVendorOrg, type Served, served as servedVersions } from '@svc/vers
 import type { RecordAudit } from '../audit/fact.ts';
 import { type AuditRecorder, auditRecorder } from '../audit/recorder.ts';
 import { type BundleSigner, bundleSigner } from '../debug-bundle/sign.ts';
+import { type AdvertisedAuthentication, advertisedBy } from '../discovery/authentication.ts';
 import type { HostCapabilities } from '../discovery/capabilities.ts';
 import { LIMIT_VALUES } from '../discovery/limit-values.ts';
 import { runLimits } from '../discovery/limits.ts';
@@ -46,7 +47,7 @@ import type { WorkspaceFileLimits } from '../workspace/files.ts';
 import { captureRules } from './capture-rules.ts';
 import { knownWorkspace } from './known-workspace.ts';
 import { type Mirror, mirrorOf } from './mirror.ts';
-import { authenticationForms, engineForms, HOST_OPTION_FORMS } from './option-forms.ts';
+import { engineForms, HOST_OPTION_FORMS } from './option-forms.ts';
 import { HOST_OPTION_NAMES } from './option-names.ts';
 import { type Retention, retentionOf } from './retention.ts';
 
@@ -84,7 +85,8 @@ export interface Services
   readonly served: Served;
   readonly org: string;
   readonly implementation: NonNullable<HostOptions['implementation']>;
-  readonly authentication: NonNullable<HostOptions['authentication']>;
+  /** What the lanes accept. */
+  readonly authentication: AdvertisedAuthentication;
   readonly egress: EgressPolicy;
   readonly webhooks: WebhookOptions;
   /** Undefined: no answer of a receiver is captured. */
@@ -142,7 +144,6 @@ export function servicesOf(options: HostOptions): Services {
   requireKnown('createHost', options, HOST_OPTION_NAMES);
   requireForms('createHost', options, HOST_OPTION_FORMS);
   requireForms('createHost', options, engineForms(options.engine));
-  requireForms('createHost', options, authenticationForms(options.authentication));
   const { random = systemRandom, idempotencyRetentionHours = 24 } = options;
   const secretKey = secretKeyBytes('secretKey', options.secretKey);
   const formerSecretKeys = (options.formerSecretKeys ?? []).map((former, index) =>
@@ -174,7 +175,7 @@ export function servicesOf(options: HostOptions): Services {
     served,
     org: checkVendorOrg(options.org ?? 'example'),
     implementation: options.implementation ?? { name: '@svc/host-kit', version: VERSION, vendor: 'svc' },
-    authentication: options.authentication ?? {},
+    authentication: advertisedBy(options.authenticate),
     egress,
     webhooks: webhookOptions(options.webhooks),
     captureRules: captureRules(options),

@@ -1,5 +1,4 @@
 import type { Major, Served } from '@svc/versioning';
-import type { AdvertisedAuthentication } from '../discovery/authentication.ts';
 import type { Route } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
 
@@ -11,7 +10,8 @@ export interface DescribedHost {
   readonly implementation: { readonly name: string };
   /** Version of this package. */
   readonly version: string;
-  readonly authentication: AdvertisedAuthentication;
+  /** True: tokens may be bound to a key (RFC 9449). */
+  readonly acceptsDpop: boolean;
   /** True: the host limits the rate of requests by credential. */
   readonly limitsRate: boolean;
   /** True: the host has announced the end of major 1. */

@@ -30,10 +30,10 @@ export function operationObject(described: DescribedOperation): JsonObject {
   };
 }
 
-function securityOf({ access }: DescribedRoute, { authentication: { dpop } }: DescribedHost): JsonObject[] {
+function securityOf({ access }: DescribedRoute, { acceptsDpop }: DescribedHost): JsonObject[] {
   if (!takesCredential(access)) return [];
   const scopes = scopesOf(access);
-  return [{ bearer: scopes }, ...(dpop === undefined ? [] : [{ dpop: scopes }])];
+  return [{ bearer: scopes }, ...(acceptsDpop ? [{ dpop: scopes }] : [])];
 }
 
 function parameters(described: DescribedOperation): JsonObject[] {

@@ -6,14 +6,14 @@ import type { DescribedHost } from './described-host.ts';
  *
  * @param credential the bearer credential, in a sentence
  */
-export function securitySchemes({ authentication: { dpop } }: DescribedHost, credential: string = OF_HOST): JsonObject {
+export function securitySchemes({ acceptsDpop }: DescribedHost, credential: string = OF_HOST): JsonObject {
   return {
     bearer: {
       type: 'http',
       scheme: 'bearer',
       description: credential,
     },
-    ...(dpop !== undefined && {
+    ...(acceptsDpop && {
       dpop: {
         type: 'http',
         scheme: 'DPoP',

@@ -56,7 +56,7 @@ export function mountsDocument(
     ...mounts.flatMap(({ describedApart: apart, ...mount }) => {
       if (apart === undefined) return [];
       // A token of another credential than those of the host is bound to no key.
-      const own = { ...host, authentication: {} };
+      const own = { ...host, acceptsDpop: false };
       return [[prefix + apart.path, madeOnce(() => mountsDescription(prefix, [mount], own, apart))] as const];
     }),
   ]);

@@ -529,29 +529,6 @@ describe('a family that the interface does not have', () => {
   });
 });
 
-describe('the parameters of authentication', () => {
-  const issuers = ['https://one.example', 'https://two.example'];
-  const oidc = { issuers, audience: 'svc', audiences: { 'https://two.example': 'svc-two' }, lifetime: 60 };
-
-  test('have the audience of each issuer when there are several', () => {
-    const { auth } = documentV1(facts({}, { authentication: { oidc } }));
-    expect(auth?.oidc).toEqual({
-      issuers,
-      audience: 'svc',
-      issuerAudiences: [
-        { issuer: 'https://one.example', audience: 'svc' },
-        { issuer: 'https://two.example', audience: 'svc-two' },
-      ],
-    });
-  });
-
-  test('have the profile of client certificates when the host demands or accepts them', () => {
-    const mtls = { required: true, subjectMapping: 'The organization of the subject is the tenant.' };
-    const { auth } = documentV1(facts({}, { authentication: { mtls } }));
-    expect(auth).toMatchObject({ profiles: ['svc-auth-mtls'], mtls: { supported: true, ...mtls } });
-  });
-});
-
 describe('contractProvenance', () => {
   const contractProvenance = { suiteVersion: '2.35.0' };
 

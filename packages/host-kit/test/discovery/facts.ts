@@ -1,3 +1,5 @@
+import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
+import { advertisedBy } from '../../src/discovery/authentication.ts';
 import type { DiscoveryInput, HostCapabilities } from '../../src/discovery/index.ts';
 
 /** Returns the facts about the host of these tests. */
@@ -19,8 +21,7 @@ export function facts(capabilities: HostCapabilities = {}, over: Partial<Discove
     contentEncodings: ['zstd', 'br', 'gzip'],
     workspaceFiles: undefined,
     idempotencyRetentionHours: 24,
-    apiKeyIssuer: 'urn:svc:api-key',
-    authentication: {},
+    authentication: advertisedBy([apiKeyLane({ keys: memoryKeyStore([]) })]),
     roles: undefined,
     audit: undefined,
     workspacePath: undefined,

@@ -78,7 +78,7 @@ describe('createHost names the option and the fix', () => {
     ['store', Promise.resolve(memoryStore()), 'createHost: store is a promise. Await it before you pass it.'],
     ['authenticate', undefined, 'createHost: authenticate is required. Pass one such as [apiKeys('],
     ['authenticate', apiKeyLane({ keys }), 'createHost: authenticate must be a list of lanes. Pass one'],
-    ['authenticate', [], 'authenticator: lanes must not be empty. Pass at least one lane.'],
+    ['authenticate', [], 'createHost: authenticate must not be empty. Pass at least one lane.'],
     ['authenticate', [{ name: 'mine' }], 'createHost: authenticate must be a list of lanes. Pass one'],
     ['engine', undefined, 'createHost: engine is required. Pass stepsEngine({ workflows }), or { greet: async ('],
     ['engine', Promise.resolve(engine), 'createHost: engine is a promise. Await it before you pass it.'],
@@ -112,26 +112,25 @@ describe('createHost names the option and the fix', () => {
     expect(make).toThrow(message);
   });
 
-  const tokens = { issuers: ['https://idp.example'], audience: 'https://svc.example', lifetime: 3600 };
-  test.each<[authentication: object, message: string]>([
+  const signed = { kind: 'signed-token', issuer: 'https://idp.example', profile: 'user', senderConstrained: false };
+  test.each<[title: string, advertises: unknown, message: string]>([
+    ['nothing', undefined, 'createHost: no lane of authenticate has advertises, so discovery has none to name. Add it'],
+    ['no credential', [], 'createHost: no lane of authenticate has advertises'],
     [
-      { oidc: { ...tokens, lifetime: undefined } },
-      'createHost: authentication.oidc.lifetime is required. Pass the maxLifetimeSeconds of bearerLane',
+      'an unknown kind',
+      [{ kind: 'api_key', issuer: 'urn:acme:keys' }],
+      'createHost: advertises of lane own has an entry of an unknown kind. Its kind is one of api-key, signed-token',
     ],
     [
-      { oidc: { ...tokens, lifetime: '1h' } },
-      'createHost: authentication.oidc.lifetime must be a whole number of seconds.',
+      'a token without its audiences',
+      [{ ...signed, algorithms: ['ES256'], maxLifetimeSeconds: 60 }],
+      'createHost: advertises of lane own: an entry of the kind signed-token needs audiences. Add it.',
     ],
-    [{ oidc: { ...tokens, issuers: undefined } }, 'createHost: authentication.oidc.issuers is required. Pass'],
-    [{ oidc: { ...tokens, audience: undefined } }, 'createHost: authentication.oidc.audience is required. Pass'],
-    [
-      { oauth2: { ...tokens, algorithms: ['ES256'], lifetime: 0 } },
-      'createHost: authentication.oauth2.lifetime must be a whole number',
-    ],
-    [{ oauth2: tokens }, 'createHost: authentication.oauth2.algorithms is required. Pass the algorithms of bearerLane'],
-  ])('authentication, for %o', (authentication, message) => {
+    ['a key without its issuer', [{ kind: 'api-key' }], 'an entry of the kind api-key needs issuer.'],
+  ])('a lane that advertises %s', (_title, advertises, message) => {
+    const lane = { name: 'own', authenticate: () => undefined, ...(advertises !== undefined && { advertises }) };
     const make = () =>
-      called(createHost, { ...optionsWith(memoryStore()), authentication, baseUrl: 'https://svc.example' });
+      called(createHost, { ...optionsWith(memoryStore()), authenticate: [lane], baseUrl: 'https://svc.example' });
     expect(make).toThrow(TypeError);
     expect(make).toThrow(message);
   });

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
+import { bearerLane } from '@svc/auth/bearer';
+import { dpopVerifier, memoryReplayStore } from '@svc/auth/dpop';
 import { memoryRateLimiter } from '@svc/auth/rate-limit';
 import { createHost, type HostOptions } from '@svc/host-kit';
 import { a2aMount } from '@svc/host-kit/mounts/a2a';
@@ -49,10 +51,13 @@ async function descriptionOf(options: Partial<HostOptions>, major: string, path 
 const EVERYTHING: Partial<HostOptions> = {
   audit: { signer: { publicKey: 'MCowBQYDK2VwAyEA', sign: async () => new Uint8Array(64) } },
   baseUrl: 'https://svc.test/',
-  authentication: {
-    oidc: { issuers: ['https://idp.test'], audience: 'svc', lifetime: 3600 },
-    dpop: { algorithms: ['ES256'], required: false },
-  },
+  authenticate: [
+    bearerLane({
+      issuers: [{ issuer: 'https://idp.test', audience: 'svc', profile: 'user', keys: { find: () => undefined } }],
+      dpop: dpopVerifier({ origin: 'https://svc.test', replays: memoryReplayStore({ now: Date.now }) }),
+    }),
+    apiKeyLane({ keys: memoryKeyStore([]) }),
+  ],
   rateLimit: memoryRateLimiter({ limit: 1000, windowSeconds: 60, now: Date.now, maxKeys: 10 }),
   protocol: { versions: ['1.1', '2.0'], preferred: '1.1', minClientVersion: '1.0' },
   retirement: { deprecatedAt: new Date('2026-01-01'), link: 'https://svc.test/v2' },

@@ -13,7 +13,6 @@ import {
   workloadLane,
 } from '@svc/auth/workload';
 import { mtlsSan, x509Svid } from '@svc/auth/workload/x509';
-import type { AdvertisedAuthentication } from '@svc/host-kit';
 import type { Config } from './config.ts';
 import { certificatesIn, keysIn } from './key-files.ts';
 
@@ -25,44 +24,28 @@ interface WorkloadContext {
   readonly now: () => number;
 }
 
-/** Makes the lane for workloads, and the facts that discovery advertises of it. Undefined: no workload is accepted. */
-export function workloadIdentity(
-  config: Config,
-  context: WorkloadContext,
-): { readonly lane: Lane; readonly facts: NonNullable<AdvertisedAuthentication['workloadIdentity']> } | undefined {
+/** Makes the lane for workloads. Undefined: no workload is accepted. */
+export function workloadsLane(config: Config, context: WorkloadContext): Lane | undefined {
   const { workloadIdentity: workloads } = config;
   if (workloads === undefined) return undefined;
   const { audience, senderConstraint, delegation } = workloads;
-  const schemes = schemesOf(workloads, context);
   const rules = delegation && {
     maxChainDepth: delegation.maxChainDepth,
     issuers: delegation.issuers.map(({ issuer, jwksFile }) => ({ issuer, keys: keysIn(jwksFile) })),
     audience,
   };
-  return {
-    lane: workloadLane({
-      schemes,
-      audience,
-      resolve: context.resolveWorkload,
-      senderConstraint,
-      ...(rules !== undefined && { delegation: rules }),
-      dpop: context.dpop,
-      certificateOf: context.certificateOf,
-      now: context.now,
-    }),
-    facts: {
-      schemes: [...new Set(schemes.map(({ scheme }) => scheme))],
-      senderConstraint,
-      ...(delegation !== undefined && { delegation: { maxChainDepth: delegation.maxChainDepth } }),
-      issuers: [
-        ...workloads.trustDomains.map(({ name }) => `spiffe://${name}`),
-        ...workloads.issuers.map(({ issuer }) => issuer),
-        ...(workloads.mtlsSan === undefined ? [] : [workloads.mtlsSan.issuer]),
-      ],
-      subjectMapping:
-        'The operator, or a tenant within the grants of the operator, binds each subject, by its exact text and its issuer, to a principal.',
-    },
-  };
+  return workloadLane({
+    schemes: schemesOf(workloads, context),
+    audience,
+    resolve: context.resolveWorkload,
+    senderConstraint,
+    ...(rules !== undefined && { delegation: rules }),
+    subjectMapping:
+      'The operator, or a tenant within the grants of the operator, binds each subject, by its exact text and its issuer, to a principal.',
+    dpop: context.dpop,
+    certificateOf: context.certificateOf,
+    now: context.now,
+  });
 }
 
 type Workloads = NonNullable<Config['workloadIdentity']>;
