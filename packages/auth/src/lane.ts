@@ -30,7 +30,7 @@ export type AuthOutcome =
 export interface Lane {
   /** The value of `Principal.lane`, e.g. `api-key`. */
   readonly name: string;
-  /** What the lane accepts, for the documents of a host. Default: they do not name it. */
+  /** The accepted credentials, for the documents of a host. Default: they name none of this lane. */
   readonly advertises?: readonly AcceptedCredentials[];
   /**
    * Judges a request. Returns undefined when the request has no credential of this lane. An invalid credential of this

@@ -59,7 +59,7 @@ export interface HostCapabilities {
    */
   readonly contractProvenance?: { readonly suiteVersion: string };
   /**
-   * What surrounds the credentials of `authenticate`, and no lane knows. Published in major 1; `mtls` also in the extension
+   * Facts about the surroundings of the credentials, which no lane knows. Published in major 1; `mtls` also in the extension
    * `<org>.authentication`.
    */
   readonly authentication?: {

@@ -85,7 +85,7 @@ export interface Services
   readonly served: Served;
   readonly org: string;
   readonly implementation: NonNullable<HostOptions['implementation']>;
-  /** What the lanes accept. */
+  /** The credentials that the lanes accept. */
   readonly authentication: AdvertisedAuthentication;
   readonly egress: EgressPolicy;
   readonly webhooks: WebhookOptions;
