@@ -181,7 +181,12 @@ describe('the report', () => {
 
 describe('createHost rejects', () => {
   const engine: WorkflowEngine = { execute: () => new Promise(() => {}) };
-  const base = { authenticate: [], secretKey: new Uint8Array(32), hasWorkspace: () => true, engine };
+  const base = {
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
+    secretKey: new Uint8Array(32),
+    hasWorkspace: () => true,
+    engine,
+  };
   test.each<[string, Partial<HostOptions>, string]>([
     ['no share', { mirrorReads: { share: 0 } }, 'mirrorReads.share'],
     ['a share above 1', { mirrorReads: { share: 1.1 } }, 'mirrorReads.share'],

@@ -1,3 +1,4 @@
+import { apiKeys } from '@svc/auth/api-key';
 import { checkpointFile, createHost, type HostOptions, type Run, type Store, systemClock } from '@svc/host-kit';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { postgresStore } from '@svc/host-kit/stores/postgres';
@@ -58,7 +59,8 @@ describe('createHost rejects', () => {
     ],
     ['an unknown time', { retention: { eventDays: 9 } as object }, 'eventDays'],
   ])('%s', (_what, options, message) => {
-    const base = { store: memoryStore(), authenticate: [], secretKey: new Uint8Array(32), hasWorkspace: () => true };
+    const authenticate = [apiKeys({ ['k'.repeat(32)]: { tenant: 'acme', scopes: [] } })];
+    const base = { store: memoryStore(), authenticate, secretKey: new Uint8Array(32) };
     const engine = { execute: () => new Promise<never>(() => {}) };
     expect(() => createHost({ ...base, engine, ...options })).toThrow(message);
   });

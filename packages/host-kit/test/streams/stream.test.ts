@@ -565,6 +565,7 @@ describe(`${covers('events.stream.credential')} A proof of possession`, () => {
     const subject = { issuer: 'urn:test', subjectId: 'p_1', tenant: 'acme', lane: 'test', kind: 'workload' as const };
     const lane: Lane = {
       name: 'test',
+      advertises: [{ kind: 'api-key', issuer: 'urn:test' }],
       authenticate() {
         judged += 1;
         const tenancy = { tenant: 'acme', workspaces: 'all' as const, mode: 'live' as const };
