@@ -64,6 +64,15 @@ const AUTHENTICATED: readonly ErrorCode[] = [
 
 /** Returns the schema of an error's envelope in a major. @see Interface: Error envelope */
 export function errorSchema(code: ErrorCode, major: Major): z.ZodType {
+  const known = MADE[major].get(code) ?? madeSchema(code, major);
+  MADE[major].set(code, known);
+  return known;
+}
+
+/** Every operation lists a dozen of them, and their JSON Schema is made once for each schema. */
+const MADE: Readonly<Record<Major, Map<ErrorCode, z.ZodType>>> = { 1: new Map(), 2: new Map() };
+
+function madeSchema(code: ErrorCode, major: Major): z.ZodType {
   const details = inMajor(DETAILS[code], major);
   return z
     .strictObject({
