@@ -12,47 +12,58 @@ import { withLock } from './bootstrap/lock.mjs';
 /**
  * A step is a command for this Node, or a function that throws; `built` steps check the output of the build. A step with
  * `isGenerated` holds a generated file to its sources: `npm run generate` writes them all.
+ *
+ * Each stage begins when the one before it has ended. Its two lanes run side by side and take about the same time.
  */
-const STEPS = [
-  { name: 'build', run: () => withLock('.cache/set-up.lock', () => build(execPath)) },
-  { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json'] },
-  { name: 'style', command: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.'] },
-  { name: 'imports', command: ['tools/check-imports.mjs'] },
-  { name: 'clocks', command: ['tools/check-clocks.mjs'] },
-  { name: 'promises', command: ['tools/check-promises.mjs'] },
-  { name: 'sentences', command: ['tools/check-sentences.mjs'] },
-  { name: 'requirements', command: ['tools/check-requirements.mjs'] },
-  { name: 'threat-model', command: ['tools/check-threat-model.mjs'] },
-  { name: 'changesets', command: ['tools/check-changesets.mjs'] },
-  { name: 'versions', command: ['tools/write-versions.mjs', '--check'], isGenerated: true },
-  { name: 'manifests', command: ['tools/write-manifests.mjs', '--check'], isGenerated: true },
-  { name: 'interface', command: ['tools/write-interface.mjs', '--check'], isGenerated: true },
-  { name: 'commands', command: ['tools/check-commands.mjs'] },
-  { name: 'node', command: ['tools/check-node-versions.mjs'] },
-  {
-    name: 'board',
-    command: ['deploy/grafana/write-board.mjs', '--check'],
-    mend: 'node deploy/grafana/write-board.mjs',
-  },
-  { name: 'docstrings', command: ['docs/site/docstrings.mjs'] },
-  { name: 'site', command: ['docs/site/build.mjs'] },
-  { name: 'entries', command: ['tools/check-entries.mjs'], built: true },
-  { name: 'packages', command: ['tools/check-package.mjs'], built: true },
-  { name: 'licences', command: ['tools/check-licences.mjs'], built: true },
-  { name: 'api', command: ['docs/site/api.mjs', '--check'], isGenerated: true, built: true },
-  { name: 'snippets', command: ['tools/check-snippets.mjs'], built: true },
+const STAGES = [
+  [[{ name: 'build', run: () => withLock('.cache/set-up.lock', () => build(execPath)) }]],
+  [
+    // The build of the site writes `docs/reference`, which the steps of the next stage walk through.
+    [
+      { name: 'site', command: ['docs/site/build.mjs'] },
+      { name: 'docstrings', command: ['docs/site/docstrings.mjs'] },
+      { name: 'api', command: ['docs/site/api.mjs', '--check'], isGenerated: true, built: true },
+      { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json'] },
+    ],
+    [
+      { name: 'packages', command: ['tools/check-package.mjs'], built: true },
+      { name: 'entries', command: ['tools/check-entries.mjs'], built: true },
+      { name: 'promises', command: ['tools/check-promises.mjs'] },
+      { name: 'imports', command: ['tools/check-imports.mjs'] },
+      { name: 'clocks', command: ['tools/check-clocks.mjs'] },
+      { name: 'licences', command: ['tools/check-licences.mjs'], built: true },
+      { name: 'changesets', command: ['tools/check-changesets.mjs'] },
+      { name: 'versions', command: ['tools/write-versions.mjs', '--check'], isGenerated: true },
+      { name: 'manifests', command: ['tools/write-manifests.mjs', '--check'], isGenerated: true },
+    ],
+  ],
+  [
+    [{ name: 'snippets', command: ['tools/check-snippets.mjs'], built: true }],
+    [
+      { name: 'style', command: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.'] },
+      { name: 'sentences', command: ['tools/check-sentences.mjs'] },
+      { name: 'requirements', command: ['tools/check-requirements.mjs'] },
+      { name: 'threat-model', command: ['tools/check-threat-model.mjs'] },
+      { name: 'interface', command: ['tools/write-interface.mjs', '--check'], isGenerated: true },
+      { name: 'commands', command: ['tools/check-commands.mjs'] },
+      { name: 'node', command: ['tools/check-node-versions.mjs'] },
+      {
+        name: 'board',
+        command: ['deploy/grafana/write-board.mjs', '--check'],
+        mend: 'node deploy/grafana/write-board.mjs',
+      },
+    ],
+  ],
 ];
+const STEPS = STAGES.flat(2);
 
 /** Of the finding of one step, in its outcome. */
 const MOST_LINES = 12;
 
 const failures = [];
-for (const step of chooseSteps(argv.slice(2))) {
-  const { outcome, finding, seconds } = await take(step);
-  console.log(`${outcome.padEnd(7)} ${step.name.padEnd(12)} ${seconds} s`);
-  if (finding !== undefined)
-    failures.push({ name: step.name, finding, mend: step.isGenerated ? 'npm run generate' : undefined });
-}
+const chosen = chooseSteps(argv.slice(2));
+for (const stage of STAGES)
+  await Promise.all(stage.map((lane) => takeInTurn(lane.filter((step) => chosen.includes(step)))));
 if (env.SVC_OUTCOME !== undefined) writeFileSync(env.SVC_OUTCOME, JSON.stringify(outcomeOf(failures)));
 for (const { name, finding } of failures) console.error(`\n── ${name} ──\n${finding.trim()}`);
 const names = failures.map(({ name }) => name).join(', ');
@@ -80,6 +91,15 @@ function outcomeOf(failures) {
       message: finding.trim().split('\n').slice(0, MOST_LINES).join('\n'),
     })),
   };
+}
+
+async function takeInTurn(steps) {
+  for (const step of steps) {
+    const { outcome, finding, seconds } = await take(step);
+    console.log(`${outcome.padEnd(7)} ${step.name.padEnd(12)} ${seconds} s`);
+    if (finding !== undefined)
+      failures.push({ name: step.name, finding, mend: step.isGenerated ? 'npm run generate' : step.mend });
+  }
 }
 
 async function take(step) {

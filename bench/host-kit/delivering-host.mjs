@@ -64,7 +64,9 @@ export async function startHost(store, { mayFail = false } = {}) {
   );
   const host = createHost({
     store,
-    authenticate: [{ name: 'nobody', authenticate: () => undefined }],
+    authenticate: [
+      { name: 'nobody', advertises: [{ kind: 'api-key', issuer: 'urn:nobody' }], authenticate: () => undefined },
+    ],
     engine: { execute: (_run, { signal }) => once(signal, 'abort') },
     secretKey: SECRET_KEY,
     transport,

@@ -18,7 +18,13 @@ const store = sqliteStore(database);
 const isFirst = (await store.triggers.page({ after: '', limit: 1 })).length === 0;
 const host = createHost({
   store,
-  authenticate: [{ name: 'test', authenticate: async () => ({ kind: 'authenticated', principal }) }],
+  authenticate: [
+    {
+      name: 'test',
+      advertises: [{ kind: 'api-key', issuer: 'urn:test' }],
+      authenticate: async () => ({ kind: 'authenticated', principal }),
+    },
+  ],
   engine: async () => ({}),
   secretKey: new Uint8Array(32),
   baseUrl: 'https://svc.example.com',
