@@ -32,7 +32,6 @@ export const ENTRIES = [
   { name: '@svc/versioning', runtime: 'neutral', promised: 6 },
   { name: '@svc/versioning/client', runtime: 'neutral' },
   { name: '@svc/versioning/axes', runtime: 'neutral' },
-  { name: '@svc/versioning/axes/run-documents', runtime: 'neutral' },
   { name: '@svc/versioning/fetch', runtime: 'neutral' },
   { name: '@svc/versioning/hono', runtime: 'neutral' },
   { name: '@svc/versioning/node', runtime: 'node' },
@@ -84,7 +83,6 @@ export const ENTRIES = [
 
   { name: '@svc/host-kit', runtime: 'node' },
   { name: '@svc/host-kit/debug-bundle', runtime: 'neutral' },
-  { name: '@svc/host-kit/discovery', runtime: 'neutral' },
   // mailauth and postal-mime are optional peers, and are measured with it.
   { name: '@svc/host-kit/email', runtime: 'node' },
   { name: '@svc/host-kit/engine/steps', runtime: 'node' },

@@ -5,5 +5,4 @@ export { checkAddress, classify, type Verdict } from './classify.ts';
 export { EgressError, type EgressErrorCode } from './errors.ts';
 export { type EgressPolicy, type EgressPolicyOptions, egressPolicy } from './policy.ts';
 export type { UrlRejection } from './rejection.ts';
-export { REGISTRY_AS_OF } from './special-purpose-registry.ts';
 export { type CheckedUrl, checkUrl, type UrlCheck } from './url.ts';

@@ -3,7 +3,7 @@ import { type OptionNames, requireKnown } from './known-options.ts';
 import { compareVersions, type Major, majorOf, parseVersion, type Version } from './version.ts';
 
 /** The version fields of a discovery document of either major. Malformed values are ignored. */
-export interface Advertisement {
+interface Advertisement {
   /** The single version of major 1, `<major>.<minor>`. */
   readonly protocolVersion?: unknown;
   /** Every version that the host serves, each `<major>.<minor>`. */
@@ -16,6 +16,8 @@ export interface Advertisement {
  * Selects the highest major that the client implements and the host lists. Returns undefined when they have none in
  * common.
  *
+ * @param document the JSON of the discovery document, as it was received
+ * @throws {TypeError} when `document` is no JSON object
  * @example
  * import { selectMajor } from '@svc/versioning/client';
  *
@@ -23,8 +25,10 @@ export interface Advertisement {
  * const major = selectMajor(document, [1, 2]); // 2
  * @see Interface: Versioning, Request header `SVC-Version`
  */
-export function selectMajor(document: Advertisement, implemented: readonly Major[]): Major | undefined {
-  const listed = new Set(advertisedVersions(document).map(({ major }) => majorOf(major)));
+export function selectMajor(document: unknown, implemented: readonly Major[]): Major | undefined {
+  const listed = new Set(
+    advertisedVersions(advertisementIn('selectMajor', document)).map(({ major }) => majorOf(major)),
+  );
   const common = implemented.filter((major) => listed.has(major));
   return common.length === 0 ? undefined : common.includes(2) ? 2 : 1;
 }
@@ -33,16 +37,18 @@ export function selectMajor(document: Advertisement, implemented: readonly Major
  * Returns the version that a host uses for a client that requests none: `preferredVersion`, else the highest of
  * `protocolVersions`, else `protocolVersion`. Returns undefined when none of them is well-formed.
  *
+ * @param document the JSON of the discovery document, as it was received
+ * @throws {TypeError} when `document` is no JSON object
  * @example
  * import { defaultVersion } from '@svc/versioning/client';
  *
  * defaultVersion({ protocolVersions: ['1.9', '1.10'] }); // '1.10'
  * @see Interface: Versioning, Advertisement, 3
  */
-export function defaultVersion(document: Advertisement): string | undefined {
-  const preferred = versionIn(document.preferredVersion);
-  const [highest] = listIn(document.protocolVersions).sort((a, b) => compareVersions(b, a));
-  const version = preferred ?? highest ?? versionIn(document.protocolVersion);
+export function defaultVersion(document: unknown): string | undefined {
+  const { preferredVersion, protocolVersions, protocolVersion } = advertisementIn('defaultVersion', document);
+  const [highest] = listIn(protocolVersions).sort((a, b) => compareVersions(b, a));
+  const version = versionIn(preferredVersion) ?? highest ?? versionIn(protocolVersion);
   return version === undefined ? undefined : `${version.major}.${version.minor}`;
 }
 
@@ -192,6 +198,12 @@ function isProtocolResponse({ headers, status }: Response): boolean {
   if (headers.has(VERSION_HEADER)) return true;
   const type = headers.get('content-type');
   return type === null ? status < 400 : PROTOCOL_TYPES.test(type);
+}
+
+/** A received document may be anything. Its members are judged one by one. */
+function advertisementIn(owner: string, document: unknown): Advertisement {
+  if (typeof document === 'object' && document !== null && !Array.isArray(document)) return document;
+  throw new TypeError(`${owner}: document must be a discovery document. Pass the JSON of /.well-known/svc.`);
 }
 
 function advertisedVersions({ protocolVersions, protocolVersion }: Advertisement): Version[] {

@@ -26,6 +26,13 @@ describe(covers('versioning.client.highest-common'), () => {
   });
 });
 
+test.each([null, undefined, 'a page', 2, ['2.0']])('refuses %o, which is no discovery document', (document) => {
+  expect(() => selectMajor(document, [1, 2])).toThrow(
+    'selectMajor: document must be a discovery document. Pass the JSON of /.well-known/svc.',
+  );
+  expect(() => defaultVersion(document)).toThrow('defaultVersion: document must be a discovery document.');
+});
+
 describe(covers('versioning.advertisement.client-default'), () => {
   test.each([
     [{ preferredVersion: '1.1', protocolVersions: ['1.1', '2.0'] }, '1.1'],

@@ -5,7 +5,6 @@ export { HEADER_NAMES, type HeaderFamily, type HeaderSource } from './headers.ts
 export type { Hmac } from './hmac/hmac.ts';
 export { prepareSecret, secretFingerprint } from './secret.ts';
 export { type SignDeliveryInput, signDelivery, signWith } from './sign.ts';
-export { SIGNATURE_ALGORITHM } from './signature.ts';
 export { TOLERANCE_SECONDS } from './timestamp.ts';
 export { type SignedBody, type VerifyRules, verifyDelivery, verifySignature } from './verify.ts';
 export { type SignedDelivery, type Verification, type VerifyOptions, Webhook, type WebhookOptions } from './webhook.ts';

@@ -31,9 +31,9 @@ function built(path) {
 }
 
 test('the schemas of both discovery documents compile, and accept what the host serves', async () => {
-  const { DISCOVERY_JSON_SCHEMAS } = await built('discovery/index.js');
   for (const major of [1, 2]) {
-    const validate = strict().compile(DISCOVERY_JSON_SCHEMAS[major]);
+    const path = join(env.SVC_CHECKOUT, `packages/host-kit/schemas/v${major}/discovery.schema.json`);
+    const validate = strict().compile(JSON.parse(readFileSync(path, 'utf8')));
     const headers = { 'svc-version': String(major) };
     const document = await (await fetch(`${host.url}/.well-known/svc`, { headers })).json();
     assert.ok(validate(document), JSON.stringify(validate.errors));

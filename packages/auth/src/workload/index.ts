@@ -1,13 +1,12 @@
 export type { DelegationRules } from './delegation.ts';
-export { DELEGATION_HEADER } from './delegation-header.ts';
 export type { ExchangedToken, ExchangeRequest, TokenExchangeOptions, UpstreamGrant } from './exchange.ts';
 export { tokenExchange } from './exchange.ts';
 export type { Delegation, DelegationHop, KeyBinding, WorkloadIdentity, WorkloadSchemeName } from './identity.ts';
-export { delegationSchema, WORKLOAD_SCHEMES, workloadIdentitySchema } from './identity.ts';
+export { workloadIdentitySchema } from './identity.ts';
 export type { PresentedIdentity, WorkloadBinding, WorkloadLaneOptions } from './lane.ts';
 export { workloadLane } from './lane.ts';
 export type { Presented, Unverified, VerifiedIdentity, WorkloadScheme } from './scheme.ts';
-export type { JwtSvidOptions, SpiffeId } from './spiffe.ts';
-export { bundleKeys, jwtSvid, parseSpiffeId, trustDomainKeys } from './spiffe.ts';
+export type { JwtSvidOptions } from './spiffe.ts';
+export { bundleKeys, jwtSvid, trustDomainKeys } from './spiffe.ts';
 export type { TokenSchemeOptions } from './token-scheme.ts';
 export { cloudSubject, oauthClient } from './token-scheme.ts';

@@ -1,4 +1,4 @@
-import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes/run-documents';
+import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes';
 import { STREAM_MODES } from '../streams/mode.ts';
 import { authScoped } from './auth-scoped.ts';
 import type { Accepted } from './authentication.ts';
@@ -14,10 +14,6 @@ import { valid } from './valid.ts';
  * Builds the document of major 1: every family at the root, and the same records again under `capabilities`.
  *
  * @throws {TypeError} when the interface does not know a capability in that form
- * @example
- * import { type DiscoveryInput, documentV1 } from '@svc/host-kit/discovery';
- *
- * export const respond = (input: DiscoveryInput): Response => Response.json(documentV1(input));
  * @see Interface: Discovery document (capabilities)
  */
 export function documentV1(input: DiscoveryInput): DiscoveryV1 {

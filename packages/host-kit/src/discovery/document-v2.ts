@@ -1,4 +1,4 @@
-import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes/run-documents';
+import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes';
 import { authScoped } from './auth-scoped.ts';
 import type { Accepted } from './authentication.ts';
 import { type Facets, LISTED_AS_SUPPORTED } from './families.ts';
@@ -14,10 +14,6 @@ import { valid } from './valid.ts';
  *
  * @throws {TypeError} when the interface does not know a capability in that form, or a claim names a version that is
  *   not served
- * @example
- * import { type DiscoveryInput, documentV2 } from '@svc/host-kit/discovery';
- *
- * export const respond = (input: DiscoveryInput): Response => Response.json(documentV2(input, '2.0'));
  * @see Interface: Discovery document (capabilities)
  */
 export function documentV2(input: DiscoveryInput, contract: string): DiscoveryV2 {

@@ -19,11 +19,6 @@ const ALSO_NAMED: Readonly<Record<string, string>> = {
  *
  * @param visible names of the families that the caller may see, as major 1 or major 2 has them. Members that are no
  *   families, such as versions and limits, always stay.
- * @example
- * import { scopeDiscovery } from '@svc/host-kit/discovery';
- *
- * const document = { engineVersion: 1, webhooks: { signed: true }, interrupts: {} };
- * console.log(scopeDiscovery(document, new Set(['webhooks']))); // { engineVersion: 1, webhooks: { signed: true } }
  */
 export function scopeDiscovery<T extends Readonly<Record<string, unknown>>>(
   document: T,

@@ -1,4 +1,4 @@
-import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes/run-documents';
+import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes';
 import { mintId } from '@svc/versioning/ids';
 import type { ChildRequest } from '../ports/child-runs.ts';
 import type { VersionedEngine } from '../ports/engine.ts';

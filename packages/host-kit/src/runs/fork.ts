@@ -1,5 +1,5 @@
 import type { Principal } from '@svc/auth';
-import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes/run-documents';
+import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes';
 import { mintId } from '@svc/versioning/ids';
 import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';

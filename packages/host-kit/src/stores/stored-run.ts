@@ -1,4 +1,4 @@
-import { readEngineVersion, readEventLogSchemaVersion } from '@svc/versioning/axes/run-documents';
+import { readEngineVersion, readEventLogSchemaVersion } from '@svc/versioning/axes';
 import type { Run } from '../ports/runs.ts';
 import { UnreadableRecord } from '../ports/unreadable-record.ts';
 

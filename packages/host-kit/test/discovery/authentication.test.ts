@@ -8,7 +8,8 @@ import { mtlsSan, x509Svid } from '@svc/auth/workload/x509';
 import { issue } from '@svc/tools/certificates';
 import { describe, expect, test } from 'vitest';
 import { advertisedBy } from '../../src/discovery/authentication.ts';
-import { documentV1, documentV2 } from '../../src/discovery/index.ts';
+import { documentV1 } from '../../src/discovery/document-v1.ts';
+import { documentV2 } from '../../src/discovery/document-v2.ts';
 import { facts } from './facts.ts';
 
 describe('discovery of the credentials that the lanes accept', () => {

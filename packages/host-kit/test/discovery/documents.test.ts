@@ -4,19 +4,16 @@ import { served } from '@svc/versioning';
 import { parseSemanticVersion } from '@svc/versioning/axes';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Facets, HostCapabilities } from '../../src/discovery/capabilities.ts';
+import { documentV1 } from '../../src/discovery/document-v1.ts';
+import { documentV2 } from '../../src/discovery/document-v2.ts';
 import { discoveryDocuments } from '../../src/discovery/documents.ts';
-import {
-  DISCOVERY_JSON_SCHEMAS,
-  DISCOVERY_V1,
-  DISCOVERY_V2,
-  type DiscoveryInput,
-  documentV1,
-  documentV2,
-  type Facets,
-  type HostCapabilities,
-  REFERENCE_INTEROP,
-  scopeDiscovery,
-} from '../../src/discovery/index.ts';
+import type { DiscoveryInput } from '../../src/discovery/input.ts';
+import { DISCOVERY_JSON_SCHEMAS } from '../../src/discovery/json-schemas.ts';
+import { REFERENCE_INTEROP } from '../../src/discovery/reference-interop.ts';
+import { DISCOVERY_V1 } from '../../src/discovery/schema-v1.ts';
+import { DISCOVERY_V2 } from '../../src/discovery/schema-v2.ts';
+import { scopeDiscovery } from '../../src/discovery/scope.ts';
 import { representation } from '../../src/http/representation.ts';
 import { DEFAULT_MAX_REQUEST_BODY_BYTES } from '../../src/options/body-limits.ts';
 import { WORKSPACE_FILE_DEFAULTS } from '../../src/options/workspace-file-defaults.ts';

@@ -1,6 +1,7 @@
 import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
 import { advertisedBy } from '../../src/discovery/authentication.ts';
-import type { DiscoveryInput, HostCapabilities } from '../../src/discovery/index.ts';
+import type { HostCapabilities } from '../../src/discovery/capabilities.ts';
+import type { DiscoveryInput } from '../../src/discovery/input.ts';
 
 /** Returns the facts about the host of these tests. */
 export function facts(capabilities: HostCapabilities = {}, over: Partial<DiscoveryInput> = {}): DiscoveryInput {

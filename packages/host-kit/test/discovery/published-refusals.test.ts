@@ -2,13 +2,11 @@ import { otherValidator, strictValidator } from '@svc/tools/json-schema';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import {
-  DISCOVERY_JSON_SCHEMAS,
-  DISCOVERY_V1,
-  DISCOVERY_V2,
-  documentV1,
-  documentV2,
-} from '../../src/discovery/index.ts';
+import { documentV1 } from '../../src/discovery/document-v1.ts';
+import { documentV2 } from '../../src/discovery/document-v2.ts';
+import { DISCOVERY_JSON_SCHEMAS } from '../../src/discovery/json-schemas.ts';
+import { DISCOVERY_V1 } from '../../src/discovery/schema-v1.ts';
+import { DISCOVERY_V2 } from '../../src/discovery/schema-v2.ts';
 import { EVERYTHING, facts } from './facts.ts';
 
 type Document = Record<string, unknown>;

@@ -15,7 +15,7 @@ export const ENGINE_VERSION_TEXT: RegExp = /^(?:0|[1-9][0-9]*)$/;
  *
  * @returns undefined for any other value, and above `Number.MAX_SAFE_INTEGER`
  * @example
- * import { readEngineVersion } from '@svc/versioning/axes/run-documents';
+ * import { readEngineVersion } from '@svc/versioning/axes';
  *
  * readEngineVersion('7'); // 7
  * @see Interface: Version axes, 3
@@ -35,7 +35,7 @@ const EVENT_LOG_SCHEMA_FLOOR = 2;
  *
  * @returns undefined for a value that is not an integer of at least 2
  * @example
- * import { readEventLogSchemaVersion } from '@svc/versioning/axes/run-documents';
+ * import { readEventLogSchemaVersion } from '@svc/versioning/axes';
  *
  * readEventLogSchemaVersion(undefined); // 2
  * @see Interface: Version axes, 4
