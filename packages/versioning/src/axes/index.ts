@@ -13,98 +13,102 @@ export {
 } from './run-documents.ts';
 export { compareSemanticVersions, inSemanticRange, parseSemanticVersion, type SemanticVersion } from './semver.ts';
 
-const INTEGER = { form: 'integer', accepts: Number.isSafeInteger, compare: compareIntegers };
-const PROTOCOL = {
-  form: '`<major>.<minor>`',
-  accepts: isProtocolVersion,
-  compare: compareBy(protocolVersion, compareVersions),
-};
-const SEMVER = {
-  form: 'semantic version',
-  accepts: isSemanticVersion,
-  compare: compareBy(semanticVersion, compareSemanticVersions),
-};
-
 /**
  * The eighteen version axes. No two of them are comparable with each other.
  *
  * @see Interface: Versioning, Version axes
  */
-export const AXES: readonly Axis[] = [
-  axis(
-    1,
-    'protocolVersion',
-    PROTOCOL,
-    'the twin of `preferredVersion` for readers of major 1 through the overlap, then gone',
-  ),
-  axis(2, 'protocolVersions, preferredVersion', PROTOCOL, 'the versions that a request can select'),
-  axis(
-    3,
-    'engineVersion',
-    { form: 'integer, at least 0', accepts: isAtLeast(0), compare: compareIntegers },
-    'at the root of discovery and on every carrier; a stored text is read as the integer and never rewritten',
-  ),
-  axis(
-    4,
-    'eventLogSchemaVersion',
-    { form: 'integer, at least 2', accepts: isAtLeast(2), compare: compareIntegers },
-    'a host of major 2 stamps 3 on every run that it creates; a stored run without one reads as 2',
-  ),
-  axis(5, 'schemaVersion of an event', INTEGER, 'on every event'),
-  axis(
-    6,
-    'schemaVersions',
-    { form: 'map of declared envelope kinds to integers', accepts: isMapOfIntegers },
-    'every key is a declared kind',
-  ),
-  axis(
-    7,
-    'version.pinned',
-    { form: '`{ min, max }`, integers', accepts: isPin },
-    'the least and the greatest engine version',
-  ),
-  retired(8, 'contractProvenance', 'deleted'),
-  axis(9, 'minimumSuiteVersion', SEMVER, 'in the declaration file, no longer in discovery'),
-  axis(
-    10,
-    'bundleVersion',
-    { form: '`"2"` or `"3"`', accepts: isBundleVersion },
-    'constants: certification 3, export 2, debug 2',
-  ),
-  axis(
-    11,
-    'A2A protocol versions, preferredVersion',
-    { form: '`^[0-9]+\\.[0-9]+$`', accepts: isTwoNumbers, compare: compareBy(twoNumbers, compareVersions) },
-    'two integers joined by a dot',
-  ),
-  axis(
-    12,
-    'MCP revisions, preferredVersion',
-    { form: 'date, `YYYY-MM-DD`', accepts: isDate, compare: compareTexts },
-    'a calendar date',
-  ),
-  axis(
-    13,
-    'multiAgent.executionModel.version',
-    { form: 'integer, 1 to 2', accepts: isExecutionModel, compare: compareIntegers },
-    'bounded by its schema',
-  ),
-  axis(14, 'info.version of OpenAPI and AsyncAPI', SEMVER, 'generated from the release tag'),
-  axis(15, 'minClientVersion', PROTOCOL, 'as axis 1; a host may refuse an older client with 426'),
-  axis(
-    16,
-    'schemaVersion and compatibleWith of a channel',
-    { form: 'integer; `{ min, max }`', accepts: isChannelVersion },
-    'the version that a channel writes; the range that it can read',
-  ),
-  retired(17, 'webhook signature scheme', 'no longer a version axis; it is in the register of deprecations'),
-  axis(
-    18,
-    'engines and registry version of a pack',
-    { form: 'semantic version range; semantic version', accepts: isPackVersion },
-    'a range without a ceiling admits only the major of its floor',
-  ),
-];
+export const AXES: readonly Axis[] = /* @__PURE__ */ everyAxis();
+
+/** One pure call: a bundle of another export of this entry leaves the table out. */
+function everyAxis(): readonly Axis[] {
+  const INTEGER = { form: 'integer', accepts: Number.isSafeInteger, compare: compareIntegers };
+  const PROTOCOL = {
+    form: '`<major>.<minor>`',
+    accepts: isProtocolVersion,
+    compare: compareBy(protocolVersion, compareVersions),
+  };
+  const SEMVER = {
+    form: 'semantic version',
+    accepts: isSemanticVersion,
+    compare: compareBy(semanticVersion, compareSemanticVersions),
+  };
+  return [
+    axis(
+      1,
+      'protocolVersion',
+      PROTOCOL,
+      'the twin of `preferredVersion` for readers of major 1 through the overlap, then gone',
+    ),
+    axis(2, 'protocolVersions, preferredVersion', PROTOCOL, 'the versions that a request can select'),
+    axis(
+      3,
+      'engineVersion',
+      { form: 'integer, at least 0', accepts: isAtLeast(0), compare: compareIntegers },
+      'at the root of discovery and on every carrier; a stored text is read as the integer and never rewritten',
+    ),
+    axis(
+      4,
+      'eventLogSchemaVersion',
+      { form: 'integer, at least 2', accepts: isAtLeast(2), compare: compareIntegers },
+      'a host of major 2 stamps 3 on every run that it creates; a stored run without one reads as 2',
+    ),
+    axis(5, 'schemaVersion of an event', INTEGER, 'on every event'),
+    axis(
+      6,
+      'schemaVersions',
+      { form: 'map of declared envelope kinds to integers', accepts: isMapOfIntegers },
+      'every key is a declared kind',
+    ),
+    axis(
+      7,
+      'version.pinned',
+      { form: '`{ min, max }`, integers', accepts: isPin },
+      'the least and the greatest engine version',
+    ),
+    retired(8, 'contractProvenance', 'deleted'),
+    axis(9, 'minimumSuiteVersion', SEMVER, 'in the declaration file, no longer in discovery'),
+    axis(
+      10,
+      'bundleVersion',
+      { form: '`"2"` or `"3"`', accepts: isBundleVersion },
+      'constants: certification 3, export 2, debug 2',
+    ),
+    axis(
+      11,
+      'A2A protocol versions, preferredVersion',
+      { form: '`^[0-9]+\\.[0-9]+$`', accepts: isTwoNumbers, compare: compareBy(twoNumbers, compareVersions) },
+      'two integers joined by a dot',
+    ),
+    axis(
+      12,
+      'MCP revisions, preferredVersion',
+      { form: 'date, `YYYY-MM-DD`', accepts: isDate, compare: compareTexts },
+      'a calendar date',
+    ),
+    axis(
+      13,
+      'multiAgent.executionModel.version',
+      { form: 'integer, 1 to 2', accepts: isExecutionModel, compare: compareIntegers },
+      'bounded by its schema',
+    ),
+    axis(14, 'info.version of OpenAPI and AsyncAPI', SEMVER, 'generated from the release tag'),
+    axis(15, 'minClientVersion', PROTOCOL, 'as axis 1; a host may refuse an older client with 426'),
+    axis(
+      16,
+      'schemaVersion and compatibleWith of a channel',
+      { form: 'integer; `{ min, max }`', accepts: isChannelVersion },
+      'the version that a channel writes; the range that it can read',
+    ),
+    retired(17, 'webhook signature scheme', 'no longer a version axis; it is in the register of deprecations'),
+    axis(
+      18,
+      'engines and registry version of a pack',
+      { form: 'semantic version range; semantic version', accepts: isPackVersion },
+      'a range without a ceiling admits only the major of its floor',
+    ),
+  ];
+}
 
 /** The `bundleVersion` of each kind of bundle. @see Interface: Versioning, Version axes, 10 */
 export const BUNDLE_VERSIONS: Readonly<Record<'certification' | 'export' | 'debug', string>> = {
