@@ -172,10 +172,12 @@ function environmentWith(additions) {
   return { ...rest, ...offline, NO_COLOR: '1', PATH: path, ...additions };
 }
 
+/** A host answers 503 until it has started. */
 async function answers(url) {
   try {
-    await (await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(5000) })).arrayBuffer();
-    return true;
+    const response = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(5000) });
+    await response.arrayBuffer();
+    return response.status !== 503;
   } catch {
     return false;
   }

@@ -37,10 +37,12 @@ async function started(t, name, text) {
   return { url, key: KEY };
 }
 
+/** A host answers 503 until it has started. */
 async function answers(url) {
   try {
-    await (await fetch(`${url}/.well-known/svc`)).arrayBuffer();
-    return true;
+    const response = await fetch(`${url}/.well-known/svc`);
+    await response.arrayBuffer();
+    return response.status !== 503;
   } catch {
     return false;
   }
