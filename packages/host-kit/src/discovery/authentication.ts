@@ -52,8 +52,10 @@ export function advertisedBy(lanes: readonly Lane[]): AdvertisedAuthentication {
 
 /** A lane may be foreign code. Other members are checked with the documents. */
 function checked(lane: string, advertises: readonly AcceptedCredentials[]): readonly AcceptedCredentials[] {
+  const owner = `createHost: advertises of lane ${lane}`;
+  const isList: boolean = Array.isArray(advertises);
+  if (!isList) throw new TypeError(`${owner} must be a list. Pass [{ kind: 'api-key', issuer: 'urn:acme:keys' }].`);
   for (const each of advertises) {
-    const owner = `createHost: advertises of lane ${lane}`;
     if (!Object.hasOwn(MEMBERS, each?.kind))
       throw new TypeError(
         `${owner} has an entry of an unknown kind. Its kind is one of ${Object.keys(MEMBERS).join(', ')}.`,

@@ -15,7 +15,7 @@ export function resourceMetadata({ authentication, baseUrl }: Pick<Services, 'au
   if (tokenIssuers(authentication).length === 0) return {};
   if (baseUrl === undefined)
     throw new TypeError(
-      'baseUrl: is required of a host that accepts tokens. Pass its public origin, such as https://svc.example.com.',
+      'createHost: baseUrl is required of a host that accepts tokens. Pass its public origin, such as https://svc.example.com.',
     );
   return { resourceMetadata: protectedResourceUrl(baseUrl) };
 }

@@ -117,6 +117,11 @@ describe('createHost names the option and the fix', () => {
     ['nothing', undefined, 'createHost: no lane of authenticate has advertises, so discovery has none to name. Add it'],
     ['no credential', [], 'createHost: no lane of authenticate has advertises'],
     [
+      'an object',
+      { kind: 'api-key', issuer: 'urn:acme:keys' },
+      "createHost: advertises of lane own must be a list. Pass [{ kind: 'api-key', issuer: 'urn:acme:keys' }].",
+    ],
+    [
       'an unknown kind',
       [{ kind: 'api_key', issuer: 'urn:acme:keys' }],
       'createHost: advertises of lane own has an entry of an unknown kind. Its kind is one of api-key, signed-token',
