@@ -30,7 +30,10 @@ export type AuthOutcome =
 export interface Lane {
   /** The value of `Principal.lane`, e.g. `api-key`. */
   readonly name: string;
-  /** The accepted credentials, for the documents of a host. Default: they name none of this lane. */
+  /**
+   * The accepted credentials, for the documents of a host, which anyone can read: they name the issuers. Default: the documents name
+   * none of this lane.
+   */
   readonly advertises?: readonly AcceptedCredentials[];
   /**
    * Judges a request. Returns undefined when the request has no credential of this lane. An invalid credential of this

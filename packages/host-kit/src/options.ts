@@ -45,7 +45,7 @@ export interface HostOptions {
   readonly store: Store;
   /**
    * The lanes that authenticate callers, in the order in which they are asked. At least one. Discovery, challenges and the
-   * metadata of RFC 9728 name what they accept.
+   * metadata of RFC 9728 name what they accept, with the URLs of the issuers. Anyone can read these documents.
    */
   readonly authenticate: readonly Lane[];
   /** Limits refused credentials, and requests without one, by client address. Default: no limit. */

@@ -7,7 +7,10 @@ export interface AdvertisedAuthentication {
   readonly tokens: { readonly [Profile in 'user' | 'client']: readonly Accepted<'signed-token'>[] };
   readonly opaqueTokens: readonly Accepted<'opaque-token'>[];
   readonly workloads: readonly Accepted<'workload'>[];
-  /** Undefined: no token may be bound to a key. `required`: every token of a person or a machine must be bound. */
+  /**
+   * Undefined: no token may be bound to a key. `required`: every token of a person or a machine must be bound to its sender, and
+   * each lane of theirs takes a key.
+   */
   readonly dpop: { readonly algorithms: readonly string[]; readonly required: boolean } | undefined;
 }
 
@@ -45,7 +48,11 @@ export function advertisedBy(lanes: readonly Lane[]): AdvertisedAuthentication {
         ? undefined
         : {
             algorithms: [...new Set(bindable)],
-            required: issued.length > 0 && issued.every(({ senderConstrained }) => senderConstrained),
+            required:
+              issued.length > 0 &&
+              issued.every(
+                ({ senderConstrained, dpopAlgorithms }) => senderConstrained && dpopAlgorithms !== undefined,
+              ),
           },
   };
 }

@@ -148,6 +148,8 @@ describe('discovery of the credentials that the lanes accept', () => {
     expect(dpopOf(bound)).toEqual({ algorithms: ['ES256'], required: true });
     expect(dpopOf(bound, free)).toEqual({ algorithms: ['ES256'], required: false });
     expect(advertisedBy([bearerLane({ issuers: [free] }), apiKey]).dpop).toBeUndefined();
+    const byCertificate = { ...bearerLane({ issuers: [{ ...two, ...bound }] }), name: 'by-certificate' };
+    expect(advertisedBy([bearerLane({ issuers: [bound], dpop }), byCertificate]).dpop?.required).toBe(false);
   });
 
   test('have the profiles of client certificates and of rotated keys when the host declares them', () => {
