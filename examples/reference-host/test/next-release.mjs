@@ -8,15 +8,16 @@ const EXPANSION = `{ kind: 'expand', sql: "ALTER TABLE runs ADD COLUMN added_lat
 const CONTRACTION = `{ kind: 'contract', sql: 'DROP TABLE added' }`;
 
 const added = new URL(import.meta.url).search === '?contract' ? `${EXPANSION}, ${CONTRACTION}` : EXPANSION;
-/** The end of the list in the bundle. */
-const LIST = /(\nvar MIGRATIONS\w* = \[\n[^;]*?expand\(heldSubscriptions\)[^;]*?)\n\];/;
+/** The initial schema for PostgreSQL in the bundle: the one with a clean-up. */
+const INITIAL = /\nvar (initial\w*) = \[[^\]]*\bcleanUp\w*\b[^\]]*\]/;
 
 registerHooks({
   load(url, context, next) {
     const loaded = next(url, context);
     const source = loaded.source == null ? '' : Buffer.from(loaded.source).toString();
     if (!source.includes('CREATE TABLE held_subscriptions')) return loaded;
-    if (!LIST.test(source)) throw new Error(`${url}: has no list of migrations.`);
-    return { ...loaded, source: source.replace(LIST, (_, list) => `${list}, ${added}];`) };
+    const list = `[contract(${INITIAL.exec(source)?.[1]})]`;
+    if (!source.includes(list)) throw new Error(`${url}: has no list of migrations.`);
+    return { ...loaded, source: source.replace(list, `${list.slice(0, -1)}, ${added}]`) };
   },
 });

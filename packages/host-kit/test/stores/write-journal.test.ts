@@ -2,7 +2,6 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { SchemaVersionError } from '@svc/host-kit';
 import { type Chance, chance } from '@svc/tools/chance';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
@@ -10,10 +9,8 @@ import type { ClaimedDelivery, Settlement } from '../../src/ports/deliveries.ts'
 import { BEFORE_ALL_EVENTS, type RunEvent } from '../../src/ports/events.ts';
 import type { Run } from '../../src/ports/runs.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { expand } from '../../src/stores/migration.ts';
-import { inspectSqlite, sqliteStore } from '../../src/stores/sqlite/index.ts';
+import { inspectSqlite } from '../../src/stores/sqlite/index.ts';
 import { type JournalRow, journalColumns, journalRowOf } from '../../src/stores/sqlite/journal-rows.ts';
-import { JOURNAL_VERSION, MIGRATIONS, migrate } from '../../src/stores/sqlite/migrate.ts';
 import { openStore } from '../../src/stores/sqlite/open-store.ts';
 import { takeOwnership } from '../../src/stores/sqlite/owner.ts';
 import { PendingWrites } from '../../src/stores/sqlite/pending-writes.ts';
@@ -329,41 +326,6 @@ test.each([
   },
   120_000,
 );
-
-test('a release without the journal opens the file after a close, and refuses it after a kill until the journal is applied', async () => {
-  const path = join(folder, 'releases.db');
-  const { store, expected } = await started(path, NEVER);
-  const disturb = disturbing(store, expected, chance(7));
-  for (let step = 0; step < 20; step += 1) await disturb();
-  const copy = killed(path);
-  const before = MIGRATIONS.slice(0, JOURNAL_VERSION - 1);
-  const opened = (file: string) => {
-    const database = new DatabaseSync(file);
-    try {
-      migrate(database, before);
-      return database.prepare('SELECT count(*) AS events FROM events').get()?.events;
-    } finally {
-      database.close();
-    }
-  };
-  expect(() => opened(copy)).toThrow(SchemaVersionError);
-  const migrated = killed(path);
-  const database = new DatabaseSync(migrated);
-  migrate(database, [...MIGRATIONS, expand('CREATE TABLE later (a INTEGER)')]);
-  database.close();
-  expect(() => opened(migrated)).toThrow(SchemaVersionError);
-  // Twice: the second start finds the use that the first one has noted.
-  const again = sqliteStore(copy);
-  const twice = killed(copy);
-  await again.close();
-  expect(opened(copy)).toBe(expected.events.length);
-  expect(() => opened(twice)).toThrow(SchemaVersionError);
-  const third = sqliteStore(twice);
-  await third.close();
-  expect(opened(twice)).toBe(expected.events.length);
-  await store.close();
-  expect(opened(path)).toBe(expected.events.length);
-});
 
 test('deliveries are listed and counted while the journal cannot be applied', async () => {
   const path = join(folder, 'unwritable.db');

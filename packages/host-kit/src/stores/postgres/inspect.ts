@@ -54,7 +54,7 @@ export interface InspectPostgresOptions {
  *
  * @throws {TypeError} when `schema` is not a valid name
  * @throws {SchemaVersionError} when a newer version of the kit wrote the database, and this version cannot use it
- * @throws {Error} when the database cannot be reached, or has no host's tables, or those of a version that is too old
+ * @throws {Error} when the database cannot be reached, or has no host's tables
  * @example
  * const inspection = await inspectPostgres({ url: process.env.DATABASE_URL });
  * console.log(await inspection.pending());
@@ -70,19 +70,12 @@ export async function inspectPostgres({ url, schema = 'svc' }: InspectPostgresOp
       throw new Error(`The schema ${name} of the database has no tables of a host. Correct the URL.`);
     const found = await foundSchema(client);
     requireReadable(found, MIGRATIONS.length, 'The database');
-    if (found.version < OLDEST)
-      throw new Error(
-        `The database has schema version ${found.version}, which is too old. Start a host once: it migrates the database.`,
-      );
     return { ...inspectionOf(client, name, found), close: () => client.end() };
   } catch (error) {
     await client.end();
     throw error;
   }
 }
-
-/** The first version with the tables of all sealed records that name no later one. */
-const OLDEST = 6;
 
 /**
  * Returns an inspection of what the transaction of a client sees.
@@ -101,8 +94,7 @@ export function inspectionOf(
     audit: auditStore(database),
     damage: () => damageOf(client, schema),
     async *sealedRecords() {
-      for (const { sql, recordOf, since } of SEALED) {
-        if (since !== undefined && version < since.postgres) continue;
+      for (const { sql, recordOf } of SEALED) {
         await client.query(`DECLARE sealed NO SCROLL CURSOR FOR ${sql}`);
         for (let isMore = true; isMore; ) {
           const { rows } = await client.query<Record<string, unknown>>(`FETCH ${PAGE} FROM sealed`);

@@ -1,98 +1,11 @@
 import type pg from 'pg';
 import { SchemaVersionError } from '../../ports/schema-version.ts';
 import { importedDriver } from '../../postgres-driver.ts';
-import { contract, expand, type FoundSchema, type Migration, readableBy, requireReadable } from '../migration.ts';
+import { contract, type FoundSchema, type Migration, readableBy, requireReadable } from '../migration.ts';
 import { initial } from './migrations/0001-initial.ts';
-import { byok } from './migrations/0002-byok.ts';
-import { runEpoch } from './migrations/0003-run-epoch.ts';
-import { rotation } from './migrations/0004-rotation.ts';
-import { runOperations } from './migrations/0005-run-operations.ts';
-import { idempotency } from './migrations/0006-idempotency.ts';
-import { workspaceFiles } from './migrations/0007-workspace-files.ts';
-import { interrupts } from './migrations/0008-interrupts.ts';
-import { artifacts } from './migrations/0009-artifacts.ts';
-import { unowned } from './migrations/0010-unowned.ts';
-import { nextDue } from './migrations/0011-next-due.ts';
-import { conversations } from './migrations/0012-conversations.ts';
-import { outages } from './migrations/0013-outages.ts';
-import { attemptPhases } from './migrations/0014-attempt-phases.ts';
-import { webhookJobs } from './migrations/0015-webhook-jobs.ts';
-import { runReach } from './migrations/0016-run-reach.ts';
-import { effects } from './migrations/0017-effects.ts';
-import { annotations } from './migrations/0018-annotations.ts';
-import { eventPositions } from './migrations/0019-event-positions.ts';
-import { surroundings } from './migrations/0020-surroundings.ts';
-import { turnsOfTenants } from './migrations/0021-turns-of-tenants.ts';
-import { effectResults } from './migrations/0022-effect-results.ts';
-import { retention } from './migrations/0023-retention.ts';
-import { auditTree } from './migrations/0024-audit-tree.ts';
-import { apiKeys } from './migrations/0025-api-keys.ts';
-import { heldSubscriptions } from './migrations/0026-held-subscriptions.ts';
-import { auditTreeStart } from './migrations/0027-audit-tree-start.ts';
-import { access } from './migrations/0028-access.ts';
-import { deliveryMinutes } from './migrations/0029-delivery-minutes.ts';
-import { capturedAnswers } from './migrations/0030-captured-answers.ts';
-import { apiKeyQuotas } from './migrations/0031-api-key-quotas.ts';
-import { triggers } from './migrations/0032-triggers.ts';
-import { cleanUp } from './migrations/0033-clean-up.ts';
-import { versionUses } from './migrations/0034-version-uses.ts';
-import { schedules } from './migrations/0035-schedules.ts';
-import { quotaPeriods } from './migrations/0036-quota-periods.ts';
-import { queues } from './migrations/0037-queues.ts';
-import { childRuns } from './migrations/0038-child-runs.ts';
-import { compensation } from './migrations/0039-compensation.ts';
-import { sourcePlaces } from './migrations/0040-source-places.ts';
-import { portalSessions } from './migrations/0041-portal-sessions.ts';
-
-/** Hosts of these versions accept no newer schema, so nothing tells whether a migration expands. */
-const BEFORE_EXPANSIONS: readonly string[] = [
-  initial,
-  byok,
-  runEpoch,
-  rotation,
-  runOperations,
-  idempotency,
-  workspaceFiles,
-  interrupts,
-  artifacts,
-  unowned,
-  nextDue,
-  conversations,
-  outages,
-  attemptPhases,
-  webhookJobs,
-  runReach,
-  effects,
-  annotations,
-  eventPositions,
-  surroundings,
-  turnsOfTenants,
-  effectResults,
-  retention,
-  auditTree,
-  apiKeys,
-];
 
 /** In order. A released migration is never edited. A migration that contracts comes one release after its expansion. */
-export const MIGRATIONS: readonly Migration[] = [
-  ...BEFORE_EXPANSIONS.map((sql) => contract(sql)),
-  expand(heldSubscriptions),
-  expand(auditTreeStart),
-  expand(access),
-  expand(deliveryMinutes),
-  expand(capturedAnswers),
-  expand(apiKeyQuotas),
-  expand(triggers),
-  expand(cleanUp),
-  expand(versionUses),
-  expand(schedules),
-  expand(quotaPeriods),
-  expand(queues),
-  expand(childRuns),
-  expand(compensation),
-  expand(sourcePlaces),
-  expand(portalSessions),
-];
+export const MIGRATIONS: readonly Migration[] = [contract(initial)];
 
 /** Options of `migrate`. */
 export interface MigrateOptions {

@@ -34,8 +34,6 @@ export function pendingOf(row: Row): PendingWork {
 export interface SealedRecords {
   readonly sql: string;
   readonly recordOf: (row: Row) => SealedRecord;
-  /** The first versions of the schemas that have its table. Default: every version that can be inspected. */
-  readonly since?: Readonly<Record<'sqlite' | 'postgres', number>>;
 }
 
 /** The statements that read sealed records. */
@@ -52,7 +50,6 @@ export const SEALED: readonly SealedRecords[] = [
   {
     sql: 'SELECT sealed_secrets AS sealed, trigger_id FROM triggers WHERE NOT removed',
     recordOf: (row) => ({ sealed: bytes(row, 'sealed'), boundTo: text(row, 'trigger_id') }),
-    since: { sqlite: 31, postgres: 32 },
   },
   {
     sql: 'SELECT sealed, tenant, workspace, mode, name FROM byok_secrets',
@@ -72,7 +69,6 @@ export const SEALED: readonly SealedRecords[] = [
   },
   {
     sql: 'SELECT * FROM captured_answers',
-    since: { sqlite: 29, postgres: 30 },
     recordOf(row) {
       const answer = capturedOf(row);
       return { sealed: answer.sealed, boundTo: sealedForAnswer(answer) };

@@ -5,7 +5,7 @@ import { type FoundSchema, requireReadable } from '../migration.ts';
 import { PENDING, type PendingWork, pendingOf, SEALED } from '../sql/inspection.ts';
 import { text } from '../sql/row.ts';
 import { auditReader } from './audit.ts';
-import { foundSchema, JOURNAL_VERSION, SCHEMA_VERSION } from './migrate.ts';
+import { foundSchema, SCHEMA_VERSION } from './migrate.ts';
 import { journalOf } from './write-journal.ts';
 
 /** A database that is only read. The host that owns it may run meanwhile. */
@@ -37,8 +37,7 @@ export interface SqliteInspection {
  * Opens the database file of a host to inspect and to copy it, without the lock of `sqliteStore` and without a
  * migration.
  *
- * @throws {Error} when the file does not exist, is no database of a host, or has a schema before version 7 or of a newer
- *   kit
+ * @throws {Error} when the file does not exist, is no database of a host, or has a schema of a newer kit
  * @example
  * const inspection = inspectSqlite('/var/lib/svc/host.db');
  * inspection.copyTo('/backup/host.db');
@@ -76,17 +75,10 @@ function opened(path: string): { readonly database: DatabaseSync; readonly schem
 const BUSY_MS = 5000;
 
 function requireKnown(path: string, schema: FoundSchema): void {
-  const { version } = schema;
-  if (version === 0) throw new Error(`${path}: is not the database of a host. Correct the path.`);
+  if (schema.version === 0) throw new Error(`${path}: is not the database of a host. Correct the path.`);
   requireReadable(schema, SCHEMA_VERSION, `${path}:`);
-  if (version < OLDEST)
-    throw new Error(
-      `${path}: has schema version ${version}, which is too old. Start the host once: it migrates the database.`,
-    );
 }
 
-/** The first version with the tables of all sealed records that name no later one. */
-const OLDEST = 7;
 const FAULTS = 20;
 
 function inspection(database: DatabaseSync, schemaVersion: number): SqliteInspection {
@@ -101,26 +93,21 @@ function inspection(database: DatabaseSync, schemaVersion: number): SqliteInspec
         .map((row) => text(row, 'quick_check'))
         .filter((line) => line !== 'ok'),
     *sealedRecords() {
-      for (const { sql, recordOf, since } of SEALED) {
-        if (since !== undefined && schemaVersion < since.sqlite) continue;
+      for (const { sql, recordOf } of SEALED) {
         for (const row of database.prepare(sql).iterate()) yield recordOf(row);
       }
     },
-    pending: () => (schemaVersion < JOURNAL_VERSION ? pendingInTables(database) : pendingWork(database)),
+    pending: () => pendingWork(database),
     copyTo: (path) => void database.prepare('VACUUM INTO ?').run(path),
     close: () => database.close(),
   };
-}
-
-function pendingInTables(database: DatabaseSync): PendingWork {
-  return pendingOf(database.prepare(PENDING).get() ?? {});
 }
 
 /** Counts in one read transaction, in which no delivery moves from the journal to its table. */
 function pendingWork(database: DatabaseSync): PendingWork {
   database.exec('BEGIN');
   try {
-    const counted = pendingInTables(database);
+    const counted = pendingOf(database.prepare(PENDING).get() ?? {});
     const journalled = [...journalOf(database).deliveries.values()].map(({ delivery }) => delivery);
     if (journalled.length === 0) return counted;
     const waits = database.prepare("SELECT 1 FROM deliveries WHERE webhook_id = ? AND state <> 'dead' LIMIT 1");

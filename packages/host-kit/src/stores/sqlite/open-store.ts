@@ -20,7 +20,6 @@ import { eventStore } from './events.ts';
 import { noticingForeignWrites } from './foreign-writes.ts';
 import { idempotencyStore } from './idempotency.ts';
 import { interruptStore } from './interrupts.ts';
-import { beginJournalUse, endJournalUse } from './journal-use.ts';
 import { migrate } from './migrate.ts';
 import { identityOf, type Owner } from './owner.ts';
 import { portalSessionStore } from './portal-sessions.ts';
@@ -50,7 +49,6 @@ export function openStore({ path, owner, ...options }: OpenStoreOptions): Store 
   database.exec(SETTINGS);
   migrate(database);
   recoverJournal(database);
-  beginJournalUse(database);
   // Leases of a former process: this one is the only user of the file, so their holders are gone.
   database.exec('UPDATE idempotency_keys SET lease_until = 0 WHERE sealed IS NULL');
   // From now on the writer waits without blocking the process.
@@ -129,7 +127,6 @@ export function openStore({ path, owner, ...options }: OpenStoreOptions): Store 
       await attempts.moveAll().catch(() => {});
       try {
         await journal.close();
-        if (file.failure === undefined) endJournalUse(database);
       } catch {}
       check.close();
       file.close();

@@ -1,7 +1,0 @@
-/** The outage of a subscription, and the numbers of the operational events about it. */
-export const outages = `
-ALTER TABLE subscriptions
-  ADD COLUMN outage text,
-  ADD COLUMN event_run_id text,
-  ADD COLUMN event_sequence bigint;
-`;

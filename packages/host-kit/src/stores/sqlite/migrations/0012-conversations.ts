@@ -1,5 +1,0 @@
-/** The conversation that a run is a turn of. Runs outside of conversations are not in the index. */
-export const conversations = `
-ALTER TABLE runs ADD COLUMN conversation TEXT;
-CREATE INDEX runs_of_conversation ON runs (tenant, mode, conversation, run_id) WHERE conversation IS NOT NULL;
-`;
