@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { type AuditReader, nextEntry } from '@svc/auth/audit';
 import type { AuditStore, TreeGrowth } from '../../ports/audit.ts';
 import { type ListReader, listEntries } from '../audit-list.ts';
@@ -162,11 +162,11 @@ export function auditReader(reader: DatabaseSync): AuditReader & Pick<AuditStore
   const head = reader.prepare(HEAD);
   const page = reader.prepare(ENTRIES);
   const checkpoints = reader.prepare(CHECKPOINTS);
-  const start = startOf(reader);
+  const start = reader.prepare(START);
 
   return {
     async start() {
-      const row = start?.get();
+      const row = start.get();
       return row && checkpointOf(row);
     },
     head: async () => headOf(head.get()),
@@ -185,11 +185,3 @@ export function auditReader(reader: DatabaseSync): AuditReader & Pick<AuditStore
 }
 
 const PAGE = 1000;
-
-/** A backup of an earlier version has no start: its log is whole. */
-function startOf(reader: DatabaseSync): StatementSync | undefined {
-  const { version } = reader.prepare('SELECT user_version AS version FROM pragma_user_version').get() ?? {};
-  return Number(version) >= FIRST_WITH_START ? reader.prepare(START) : undefined;
-}
-
-const FIRST_WITH_START = 22;
