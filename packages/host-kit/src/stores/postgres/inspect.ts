@@ -108,7 +108,6 @@ export function inspectionOf(
       return pendingOf((await client.query<Record<string, unknown>>(PENDING)).rows[0] ?? {});
     },
     async held() {
-      if (version < HELD_SINCE) return 0;
       const { rows } = await client.query<{ count: string }>('SELECT count(*) FROM held_subscriptions');
       return Number(rows[0]?.count);
     },
@@ -127,8 +126,6 @@ export function inspectionOf(
   };
 }
 
-/** The first version with the list of held subscriptions. */
-const HELD_SINCE = 26;
 const PAGE = 500;
 
 /** A row as text is read with its long values, which the server stores apart. */
