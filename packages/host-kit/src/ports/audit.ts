@@ -12,7 +12,7 @@ export interface AuditStore extends AuditReader, TreeReader {
   /**
    * Adds facts to the end of the chain, in their order, with `nextEntry` of `@svc/auth/audit`. Appends of different
    * transactions wait for each other, because the chain has one end. Call it last in a transaction, so that they wait
-   * as briefly as possible.
+   * as briefly as possible; a store may add the facts with the commit.
    *
    * @param order `last`: for facts on which no caller waits. Of all hosts, one such append at a time waits for the end of the
    * chain, so that others wait for one of them at most. Default: in the order of the calls

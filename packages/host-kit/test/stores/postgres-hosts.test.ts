@@ -7,7 +7,9 @@ import { EVENT_TYPES, payloadExample } from '../../src/events/event-types.ts';
 import { systemClock } from '../../src/ports/clock.ts';
 import type { NewEvent } from '../../src/ports/engine.ts';
 import { systemRandom } from '../../src/ports/random.ts';
+import type { Transaction } from '../../src/ports/transaction.ts';
 import { eventLog, RunTakenOver } from '../../src/runs/event-log.ts';
+import { announce } from '../../src/stores/postgres/api-key-feed.ts';
 import { auditStore } from '../../src/stores/postgres/audit.ts';
 import { type Database, openDatabase } from '../../src/stores/postgres/database.ts';
 import { eventStore } from '../../src/stores/postgres/events.ts';
@@ -27,6 +29,22 @@ afterAll(async () => {
 /** Longer than any test: the tests end leases themselves. */
 const LEASE_MS = 3_600_000;
 const PAGE = { after: undefined, limit: 10 };
+
+/** Opens a database that is closed after the tests. */
+function connected(connections: number, url = postgres.url): Database {
+  const database = openDatabase({ url, schema: 'svc', connections, onError: () => {}, statementMs: 20_000 });
+  opened.push(database);
+  return database;
+}
+
+/** A promise that the test resolves. */
+function latch() {
+  let open = () => {};
+  const isOpen = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { isOpen, open: () => open() };
+}
 
 /** A host as the database sees it. It does not renew the lease on its runs. */
 function host(name: string) {
@@ -78,29 +96,76 @@ test('a host appends no steps of an epoch that it has lost, not even after it ge
   await slow.append(runId, 'run.completed', 2);
 });
 
-test('the database ends the transaction of a host that hangs, so that others can append to the audit log', async () => {
-  const database = openDatabase({ url: postgres.url, schema: 'svc', connections: 1, onError: () => {} });
-  opened.push(database);
-  const fact = { action: 'test', actor: null, target: null, occurredAt: new Date().toISOString(), details: {} };
-  let goOn = () => {};
-  const stalled = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  let locked = () => {};
-  const isLocked = new Promise<void>((resolve) => {
-    locked = resolve;
-  });
-  const slow = database.transaction(async (transaction) => {
-    await auditStore(database).append([fact], transaction);
-    locked();
-    await stalled;
+test('the database ends the transaction of a host that hangs, so that others get its locks', async () => {
+  const lock = { name: 'lock', text: 'SELECT pg_advisory_xact_lock(1)' };
+  const [hung, other] = [connected(1), connected(1)];
+  const [goOn, locked] = [latch(), latch()];
+  const slow = hung.transaction(async (transaction) => {
+    await hung.within(transaction, lock, []);
+    locked.open();
+    await goOn.isOpen;
   });
   const rolledBack = expect(slow).rejects.toThrow();
-  await isLocked;
+  await locked.isOpen;
   // Resolves although the other transaction never goes on by itself.
-  await store.transaction((transaction) => store.audit.append([fact], transaction));
-  goOn();
+  await other.transaction((transaction) => other.within(transaction, lock, []));
+  goOn.open();
   await rolledBack;
+});
+
+test('a host that hangs while many of its appends wait for the end of the audit log holds up no other host', async () => {
+  const network = await frozenNetwork(Number(new URL(postgres.url).port));
+  const url = postgres.url.replace(/:[0-9]+\//, `:${network.port}/`);
+  const [hung, holder, watcher] = [connected(6, url), connected(1), connected(1)];
+  const fact = (actor: string) => ({
+    ...{ action: 'test', actor, target: null, occurredAt: '2026-06-01T00:00:00.000Z', details: {} },
+  });
+  const [held, letGo] = [latch(), latch()];
+  const holding = holder.transaction(async (transaction) => {
+    const text = `SELECT pg_advisory_xact_lock(hashtext('svc svc audit'))`;
+    await holder.within(transaction, { name: 'hold', text }, []);
+    held.open();
+    await letGo.isOpen;
+  });
+  await held.isOpen;
+  const cut = Array.from({ length: 6 }, (_, at) =>
+    hung.transaction((transaction) => auditStore(hung).append([fact(`hung_${at}`)], transaction)),
+  );
+  const rejected = Promise.allSettled(cut);
+  const waiting = { name: 'waiting', text: `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted` };
+  await expect.poll(async () => (await watcher.query(waiting, [])).count, { timeout: 20_000 }).toBe(6);
+  network.freeze();
+  const appended = store.transaction((transaction) => store.audit.append([fact('other')], transaction));
+  await expect.poll(async () => (await watcher.query(waiting, [])).count, { timeout: 20_000 }).toBe(7);
+  letGo.open();
+  await holding;
+  // With the lock in the hands of the host that hangs, this would take the limit of an idle transaction six times.
+  await appended;
+  const actors: unknown[] = [];
+  for await (const { actor } of store.audit.entries(1, 100)) actors.push(actor);
+  expect(actors.slice(-7)).toEqual([...Array(6).fill(expect.stringMatching(/^hung_/)), 'other']);
+  await network.close();
+  expect((await rejected).map(({ status }) => status)).toEqual(Array(6).fill('rejected'));
+});
+
+test('transactions that append to the audit log and announce a key, in either order, do not deadlock', async () => {
+  const database = connected(8);
+  const fact = { action: 'test', actor: null, target: null, occurredAt: '2026-06-01T00:00:00.000Z', details: {} };
+  const deadlocks = {
+    name: 'deadlocks',
+    text: 'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
+  };
+  const append = (transaction: Transaction) => auditStore(database).append([fact], transaction);
+  const tell = async (transaction: Transaction) =>
+    announce(database, { schema: 'svc', lookup: '0123456789abcdef', subject: 'key_1' }, transaction);
+  await Promise.all(
+    Array.from({ length: 20 }, (_, at) =>
+      database.transaction(async (transaction) => {
+        for (const step of at % 2 === 0 ? [append, tell] : [tell, append]) await step(transaction);
+      }),
+    ),
+  );
+  expect((await database.query(deadlocks, [])).rows).toEqual([{ deadlocks: 0 }]);
 });
 
 test('a connection that breaks within a transaction rejects the transaction, and does not end the process', async () => {

@@ -2,7 +2,7 @@ import { startPostgres } from '@svc/tools/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiKeyChange } from '../../src/ports/api-keys.ts';
 import { systemClock } from '../../src/ports/clock.ts';
-import { ANNOUNCE, apiKeyFeed, keyChannel } from '../../src/stores/postgres/api-key-feed.ts';
+import { announce, apiKeyFeed } from '../../src/stores/postgres/api-key-feed.ts';
 import { type Database, openDatabase } from '../../src/stores/postgres/database.ts';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
 
@@ -21,9 +21,9 @@ afterAll(async () => {
 });
 
 const run = async (text: string) => (await database.query({ name: '', text }, [])).rows;
-const announce = (id: string) =>
-  database.transaction((transaction) =>
-    database.within(transaction, ANNOUNCE, [keyChannel(SCHEMA), '0123456789abcdef', id]),
+const change = (subject: string) =>
+  database.transaction(async (transaction) =>
+    announce(database, { schema: SCHEMA, lookup: '0123456789abcdef', subject }, transaction),
   );
 
 test('after a failover that lost changes, a host knows no change that it has not heard', async () => {
@@ -36,7 +36,7 @@ test('after a failover that lost changes, a host knows no change that it has not
   });
   const registrations = () => changes.filter((change) => change === undefined).length;
   await expect.poll(() => following.isCurrent(), { timeout: 20_000 }).toBe(true);
-  for (const id of ['a', 'b', 'c']) await announce(id);
+  for (const id of ['a', 'b', 'c']) await change(id);
   await expect.poll(() => changes.at(-1)?.id, { timeout: 20_000 }).toBe('c');
 
   // The database that takes over never had the three changes.
@@ -52,7 +52,7 @@ test('after a failover that lost changes, a host knows no change that it has not
   await expect.poll(renewed, { timeout: 20_000 }).not.toEqual(registered?.until);
   expect(await run('SELECT known::int FROM key_hosts')).toEqual([{ known: 0 }]);
 
-  await announce('d');
+  await change('d');
   await feed.confirmed(systemClock);
   expect(changes.at(-1)?.id).toBe('d');
   await following.stop();

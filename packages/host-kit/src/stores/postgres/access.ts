@@ -4,7 +4,7 @@ import type { ApiKeyFeed } from '../../ports/api-keys.ts';
 import type { Transaction } from '../../ports/transaction.ts';
 import { accessColumns, accessOf } from '../sql/access.ts';
 import { integer, type Row } from '../sql/row.ts';
-import { ANNOUNCE, keyChannel } from './api-key-feed.ts';
+import { announce } from './api-key-feed.ts';
 import type { Database } from './database.ts';
 
 /** One of 65 536 locks for each tenant of a schema: tenants may share one, and wait for each other then. */
@@ -36,8 +36,8 @@ const REMOVE_ENDED = {
 };
 
 export function accessStore(database: Database, schema: string, feed: ApiKeyFeed): AccessStore {
-  const announce = (lookup: string, transaction: Transaction) =>
-    database.beforeCommit(transaction, ANNOUNCE, [keyChannel(schema), ACCESS_CHANGE, lookup]);
+  const announceAccess = (subject: string, transaction: Transaction): void =>
+    announce(database, { schema, lookup: ACCESS_CHANGE, subject }, transaction);
   const rows = async (
     transaction: Transaction | undefined,
     statement: typeof FIND,
@@ -55,11 +55,11 @@ export function accessStore(database: Database, schema: string, feed: ApiKeyFeed
     },
     async put(record, transaction) {
       await database.within(transaction, PUT, accessColumns(record));
-      announce(lookupOf(record), transaction);
+      announceAccess(lookupOf(record), transaction);
     },
     async remove(record, transaction) {
       await database.within(transaction, REMOVE, [record.kind, record.tenant, record.id]);
-      announce(lookupOf(record), transaction);
+      announceAccess(lookupOf(record), transaction);
     },
     async find(kind, tenant, id, transaction) {
       const [row] = await rows(transaction, FIND, [kind, tenant, id]);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { ApiKeyFeed, FollowedFeed, FollowOptions } from '../../ports/api-keys.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Transaction } from '../../ports/transaction.ts';
 import { integer, optional } from '../sql/row.ts';
 import type { Database } from './database.ts';
 
@@ -12,18 +13,24 @@ export interface ApiKeyFeedOptions {
 }
 
 /**
- * Announces a change, with its number. The lock on the row makes changes commit in the order of their numbers, which is
- * that of their notifications. It is the last step of a transaction: the audit log has a lock of its own, and a change that
- * waited for it with the row locked would hold up the changes of every host.
+ * Announces a change with the commit, under the next number. The lock on the row makes changes commit in the order of their
+ * numbers, which is that of their notifications.
+ *
+ * @param lookup of the changed key, or `ACCESS_CHANGE`
+ * @param subject id of the key, or the lookup of the access
  */
-export const ANNOUNCE = {
-  name: 'api-keys-announce',
-  text: `WITH next AS (UPDATE key_feed SET epoch = epoch + 1 RETURNING epoch)
-    SELECT pg_notify($1, epoch || ' ' || $2 || ' ' || $3) FROM next`,
-};
+export function announce(
+  database: Database,
+  { schema, lookup, subject }: { readonly schema: string; readonly lookup: string; readonly subject: string },
+  transaction: Transaction,
+): void {
+  const text = `WITH next AS (UPDATE key_feed SET epoch = epoch + 1 RETURNING epoch)
+    SELECT pg_notify(${database.literal(keyChannel(schema))}, epoch || ${database.literal(` ${lookup} ${subject}`)}) FROM next`;
+  database.withCommit(transaction, 'key-feed', text);
+}
 
 /** The channel on which changes of keys are announced. */
-export function keyChannel(schema: string): string {
+function keyChannel(schema: string): string {
   return `svc_keys_${schema}`;
 }
 

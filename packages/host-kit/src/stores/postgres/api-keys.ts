@@ -5,7 +5,7 @@ import type { PassedOver } from '../passed-over.ts';
 import { grantsOf, quotaCountOf } from '../sql/api-key-quotas.ts';
 import { API_KEYS, apiKeyColumns, apiKeyOf, INDEXED, stateCondition } from '../sql/api-keys.ts';
 import { text } from '../sql/row.ts';
-import { ANNOUNCE, keyChannel } from './api-key-feed.ts';
+import { announce } from './api-key-feed.ts';
 import type { Database } from './database.ts';
 
 const ADD = {
@@ -80,8 +80,8 @@ export function apiKeyStore(
   database: Database,
   { schema, feed, passedOver }: { readonly schema: string; readonly feed: ApiKeyFeed; readonly passedOver: PassedOver },
 ): ApiKeyStore {
-  const announce = (id: string, lookups: ReadonlySet<string>, transaction: Transaction): void => {
-    for (const lookup of lookups) database.beforeCommit(transaction, ANNOUNCE, [keyChannel(schema), lookup, id]);
+  const announceAll = (subject: string, lookups: ReadonlySet<string>, transaction: Transaction): void => {
+    for (const lookup of lookups) announce(database, { schema, lookup, subject }, transaction);
   };
 
   return {
@@ -96,11 +96,11 @@ export function apiKeyStore(
     async replace(key, transaction) {
       const [row] = (await database.within(transaction, REPLACE, apiKeyColumns(key))).rows;
       if (row === undefined) return;
-      announce(key.id, new Set([text(row, 'lookup'), key.hash.slice(0, INDEXED)]), transaction);
+      announceAll(key.id, new Set([text(row, 'lookup'), key.hash.slice(0, INDEXED)]), transaction);
     },
     async remove(id, transaction) {
       const [row] = (await database.within(transaction, REMOVE, [id])).rows;
-      if (row !== undefined) announce(id, new Set([text(row, 'lookup')]), transaction);
+      if (row !== undefined) announceAll(id, new Set([text(row, 'lookup')]), transaction);
     },
     async candidates(hashes) {
       const { rows } = await database.query(CANDIDATES, [hashes.map((hash) => hash.slice(0, INDEXED))]);

@@ -1,4 +1,4 @@
-import { type AuditReader, nextEntry } from '@svc/auth/audit';
+import { type AuditFact, type AuditReader, canonicalJson, checkedFact } from '@svc/auth/audit';
 import type { AuditStore, TreeGrowth } from '../../ports/audit.ts';
 import type { Transaction } from '../../ports/transaction.ts';
 import { type ListReader, listEntries } from '../audit-list.ts';
@@ -17,19 +17,19 @@ import {
 import { integer, text } from '../sql/row.ts';
 import type { Database } from './database.ts';
 
-// Appends wait for each other, because a chain has one end. A transaction takes this lock last, so that the wait is
-// short.
-const LOCK = { name: 'audit-lock', text: `SELECT pg_advisory_xact_lock(hashtext(current_schema() || ' svc audit'))` };
-/** Taken before `LOCK`, and never after it. */
+/**
+ * One append without a waiting caller at a time, of all hosts, waits for the end of the chain. Taken before the lock of
+ * `audit_append`, and never after it.
+ */
 const QUEUE = `SELECT pg_advisory_xact_lock(hashtext(current_schema() || ' svc audit queue'))`;
+/** Without it, two hosts that seal at the same time would sign overlapping parts. Appends do not wait for it. */
+const SEAL_LOCK = {
+  name: 'audit-seal-lock',
+  text: `SELECT pg_advisory_xact_lock(hashtext(current_schema() || ' svc audit seal'))`,
+};
 const HEAD = {
   name: 'audit-head',
   text: 'SELECT at_sequence, hash FROM audit_entries ORDER BY at_sequence DESC LIMIT 1',
-};
-const INSERT = {
-  name: 'audit-insert',
-  text: `INSERT INTO audit_entries (at_sequence, action, actor, target, occurred_at, details, prev_hash, hash)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])`,
 };
 const ENTRIES = {
   name: 'audit-entries',
@@ -132,34 +132,16 @@ export function auditStore(database: Database): AuditStore {
     ...tree,
     list: (tenancy, query) => listEntries(lists, tenancy, query),
     async append(facts, transaction, order) {
-      const queue = order === 'last' ? [QUEUE] : [];
-      // In one exchange: every host waits for the holder of the lock.
-      const results = await database.withinAtOnce(transaction, [...queue, LOCK.text, HEAD.text]);
-      let last = headOf(results.at(-1)?.rows[0]);
-      const entries = facts.map((fact) => {
-        const entry = nextEntry(last, fact);
-        last = entry;
-        return entry;
-      });
-      const column = <T>(of: (entry: (typeof entries)[number]) => T): T[] => entries.map(of);
-      await database.within(transaction, INSERT, [
-        column(({ atSequence }) => atSequence),
-        column(({ action }) => action),
-        column(({ actor }) => actor),
-        column(({ target }) => target),
-        column(({ occurredAt }) => occurredAt),
-        column(({ details }) => JSON.stringify(details)),
-        column(({ prevHash }) => prevHash),
-        column(({ hash }) => hash),
-      ]);
+      const append = `SELECT audit_append(${database.literal(canonicalJson(facts.map(membersOf)))})`;
+      if (order === 'last') database.withCommit(transaction, 'audit', QUEUE);
+      database.withCommit(transaction, 'audit', append);
     },
     async unsealed(limit) {
       const { rows } = await database.query(UNSEALED, [limit]);
       return rows.map(sealableOf);
     },
     async seal({ atSequence, checkpoint, merkleRoot, signature }, after, growth, transaction) {
-      // Without the lock, two hosts that seal at the same time would sign overlapping parts.
-      await database.within(transaction, LOCK, []);
+      await database.within(transaction, SEAL_LOCK, []);
       const values = [atSequence, checkpoint, merkleRoot, signature, after];
       const { rows } = await database.within(transaction, SEAL, values);
       if (rows.length > 0) await grown(database, growth, transaction);
@@ -173,6 +155,12 @@ export function auditStore(database: Database): AuditStore {
       return swept;
     },
   };
+}
+
+/** The members of a checked fact that `audit_append` takes. Others are not stored. */
+function membersOf(fact: AuditFact) {
+  const { action, actor, target, occurredAt, details } = checkedFact(fact);
+  return { action, actor, target, occurredAt, details };
 }
 
 function entryReader(database: Database): AuditReader & Pick<AuditStore, 'start'> {
@@ -202,7 +190,7 @@ function entryReader(database: Database): AuditReader & Pick<AuditStore, 'start'
 function treeStore(database: Database): Pick<AuditStore, 'grow' | 'hashes' | 'treeSize' | 'note'> {
   return {
     async grow(growth, transaction) {
-      await database.within(transaction, LOCK, []);
+      await database.within(transaction, SEAL_LOCK, []);
       await grown(database, growth, transaction);
     },
     async hashes(level, from, count) {
@@ -228,7 +216,7 @@ function postingReader(database: Database): Pick<ListReader, 'at' | 'posting'> {
   };
 }
 
-/** Adds to the tree under the lock, if it still has the size that the growth begins with. */
+/** Adds to the tree under the lock of sealing, if it still has the size that the growth begins with. */
 async function grown(
   database: Database,
   { from, runs, postings, note }: TreeGrowth,

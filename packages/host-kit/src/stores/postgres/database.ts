@@ -16,19 +16,16 @@ export interface Database {
    */
   within(transaction: Transaction, statement: Statement, values: readonly unknown[]): Promise<Result>;
   /**
-   * Runs statements without parameters in a transaction, in one exchange with the server. Each sees what was committed when
-   * it began.
+   * Has a statement without parameters run with the commit, after all work and in the same exchange with the server: for a
+   * lock on which transactions of every host wait. No round trip passes while it is held, so a host that hangs does not hold
+   * it, however many of its transactions wait for it. Each statement sees what was committed when it began.
    *
+   * @param lock all transactions take these locks in one order, so none waits for another in a circle
    * @throws {Error} when the transaction has ended or belongs to another store
    */
-  withinAtOnce(transaction: Transaction, texts: readonly string[]): Promise<readonly Result[]>;
-  /**
-   * Has a statement run as the last step of a transaction, after all work and right before its commit: for a row on which
-   * every writer waits. All transactions lock such rows in this order, so none waits for another in a circle.
-   *
-   * @throws {Error} when the transaction has ended or belongs to another store
-   */
-  beforeCommit(transaction: Transaction, statement: Statement, values: readonly unknown[]): void;
+  withCommit(transaction: Transaction, lock: CommitLock, text: string): void;
+  /** Returns a text as a literal of SQL, for statements without parameters. */
+  literal(text: string): string;
   /** Closes all connections. */
   close(): Promise<void>;
 }
@@ -38,6 +35,12 @@ export interface Statement {
   readonly name: string;
   readonly text: string;
 }
+
+/** A lock that is taken with the commit. */
+export type CommitLock = (typeof COMMIT_LOCKS)[number];
+
+/** In the order in which they are taken. */
+const COMMIT_LOCKS = ['audit', 'key-feed'] as const;
 
 /** The result of a statement. */
 export interface Result {
@@ -101,14 +104,10 @@ export function openDatabase(options: DatabaseOptions): Database {
       const { client } = required(transaction);
       return resultOf(await client.query({ ...statement, values: [...values] }));
     },
-    async withinAtOnce(transaction, texts) {
-      const { client } = required(transaction);
-      // The driver returns a list for several statements, and one result for one.
-      return [await client.query(texts.join(';\n'))].flat().map(resultOf);
+    withCommit(transaction, lock, text) {
+      required(transaction).last[lock].push(text);
     },
-    beforeCommit(transaction, statement, values) {
-      required(transaction).last.push({ ...statement, values: [...values] });
-    },
+    literal: pg.escapeLiteral,
     close: () => pool.end(),
   };
 
@@ -124,15 +123,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     let broken: Error | undefined;
     try {
       await client.query('BEGIN');
-      const last: Open['last'] = [];
+      const last: Open['last'] = { audit: [], 'key-feed': [] };
       open.set(transaction, { client, last });
       const result = await work(transaction);
       open.delete(transaction);
-      for (const statement of last) await client.query(statement);
       // After a failed statement, PostgreSQL answers COMMIT with a rollback instead of an error, even if `work` ignored
       // the failure.
-      const { command } = await client.query('COMMIT');
-      if (command !== 'COMMIT') {
+      const texts = COMMIT_LOCKS.flatMap((lock) => last[lock]);
+      // The driver returns a list for several statements, and one result for one.
+      const results = [await client.query([...texts, 'COMMIT'].join(';\n'))].flat();
+      if (results.at(-1)?.command !== 'COMMIT') {
         throw new Error(
           'transaction: was rolled back, because `work` caught the error of a statement. Let that error propagate.',
         );
@@ -155,8 +155,8 @@ export function openDatabase(options: DatabaseOptions): Database {
 /** An open transaction. */
 interface Open {
   readonly client: pg.PoolClient;
-  /** Run right before the commit. */
-  readonly last: pg.QueryConfig<unknown[]>[];
+  /** Run with the commit. */
+  readonly last: Readonly<Record<CommitLock, string[]>>;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { type Transaction, transactionMark } from '../../ports/transaction.ts';
 import { importedDriver } from '../../postgres-driver.ts';
-import type { Database, Result } from './database.ts';
+import type { Database } from './database.ts';
 
 /**
  * Connects a client for a command. Its statements may take an hour, because they read or write whole tables; a
@@ -31,23 +31,19 @@ export function withinClient(client: pg.ClientBase): Database {
     return { rows, count: rowCount ?? 0 };
   };
   const transaction: Transaction = { [transactionMark]: true };
-  const last: (() => Promise<unknown>)[] = [];
+  const last: string[] = [];
   return {
     query,
     async transaction(work) {
       const result = await work(transaction);
-      for (const run of last.splice(0)) await run();
+      for (const text of last.splice(0)) await client.query(text);
       return result;
     },
     within: (_transaction, statement, values) => query(statement, values),
-    async withinAtOnce(_transaction, texts) {
-      const results: Result[] = [];
-      for (const text of texts) results.push(await query({ name: '', text }, []));
-      return results;
+    withCommit(_transaction, _lock, text) {
+      last.push(text);
     },
-    beforeCommit(_transaction, statement, values) {
-      last.push(() => query(statement, values));
-    },
+    literal: (text) => client.escapeLiteral(text),
     close: async () => {},
   };
 }

@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditFact } from '@svc/auth/audit';
+import { type AuditEntry, type AuditFact, nextEntry, type StoredEntry } from '@svc/auth/audit';
 import { type AuditPosting, MOST_EXAMINED, type TreeGrowth } from '../../ports/audit.ts';
 import type { StoreContract } from './contract.ts';
 
@@ -70,6 +70,48 @@ export function auditContract({ onStore, assert }: StoreContract): void {
     // A chain with two ends would name one entry twice.
     assert.deepEqual(new Set(found.map(({ prevHash }) => prevHash)).size, 24);
   });
+
+  onStore(
+    'the entries of the audit log are those of nextEntry, with every character that a fact may have',
+    async (store) => {
+      const of = (actor: string | null, target: string | null, details: AuditFact['details']): AuditFact => ({
+        ...{ action: 'run.create', actor, target, occurredAt: '2026-06-01T00:00:00.123456Z', details },
+      });
+      const facts = [
+        of('p_1', 'acme/run_1', {
+          workspace: 'prod',
+          mode: 'live',
+          status: 201,
+          ratio: 1e-7,
+          big: 1e21,
+          ok: true,
+          none: null,
+        }),
+        of(`quotes"and'backslash\\`, null, {}),
+        of('é\u{1f600}$1', `$$;'--`, { z: 'a ~:=/{}*,-', A: '' }),
+        of(null, null, {}),
+      ];
+      await store.transaction(async (transaction) => {
+        await store.audit.append(facts.slice(0, 1), transaction);
+        await store.audit.append(facts.slice(1), transaction);
+      });
+      let last: StoredEntry | undefined;
+      const expected = facts.map((fact) => {
+        last = nextEntry(last, fact);
+        return last;
+      });
+      const found: StoredEntry[] = [];
+      for await (const entry of store.audit.entries(1, 10)) found.push(entry);
+      assert.deepEqual(found, expected);
+      await assert.rejects(
+        store.transaction((transaction) => store.audit.append([of('half-\ud800', null, {})], transaction)),
+      );
+      await assert.rejects(
+        store.transaction((transaction) => store.audit.append([{ ...of('p', null, {}), action: 'A' }], transaction)),
+      );
+      assert.deepEqual((await store.audit.head())?.atSequence, 4);
+    },
+  );
 
   onStore('the tree of the audit log grows where it ends, in its transaction', async (store) => {
     const digest = (n: number) => n.toString(16).padStart(64, '0');

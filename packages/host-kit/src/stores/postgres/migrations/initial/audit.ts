@@ -2,6 +2,9 @@
  * The audit log, its Merkle tree with the signed notes, and the postings by which entries are listed. Postings prove nothing, so no
  * trigger protects them.
  *
+ * `audit_append` adds facts at the end of the chain with their hashes, as `nextEntry` of `@svc/auth/audit` makes them. Its
+ * argument is the canonical JSON of a list of facts, from which it takes the texts as they are.
+ *
  * The triggers reject changes. They reject deletions from the start of the log on, and the start only moves to a later checkpoint. Of
  * the tree, they reject the deletion of hashes from the block of 256 on that a proof of the first remaining entry begins with, at each
  * stored level. The newest note stays.
@@ -47,6 +50,29 @@ CREATE TABLE audit_postings (
   PRIMARY KEY (tenant, mode, by, value, first)
 );
 CREATE INDEX audit_postings_by_first ON audit_postings (first);
+
+CREATE FUNCTION audit_append(facts json) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  at bigint;
+  last text;
+  own text;
+  fact json;
+BEGIN
+  -- A chain has one end, so appends wait for each other.
+  PERFORM pg_advisory_xact_lock(hashtext(current_schema() || ' svc audit'));
+  SELECT at_sequence, hash INTO at, last FROM audit_entries ORDER BY at_sequence DESC LIMIT 1;
+  FOR fact IN SELECT value FROM json_array_elements(facts) LOOP
+    at := coalesce(at, 0) + 1;
+    own := encode(sha256(convert_to(
+      '{"action":' || (fact -> 'action')::text || ',"actor":' || (fact -> 'actor')::text || ',"atSequence":' || at
+      || ',"details":' || (fact -> 'details')::text || ',"occurredAt":' || (fact -> 'occurredAt')::text
+      || ',"prevHash":' || coalesce('"' || last || '"', 'null') || ',"target":' || (fact -> 'target')::text || '}',
+      'UTF8')), 'hex');
+    INSERT INTO audit_entries (at_sequence, action, actor, target, occurred_at, details, prev_hash, hash)
+    VALUES (at, fact ->> 'action', fact ->> 'actor', fact ->> 'target', fact ->> 'occurredAt', fact -> 'details', last, own);
+    last := own;
+  END LOOP;
+END $$;
 
 CREATE FUNCTION audit_stays() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN RAISE EXCEPTION 'the audit log is append-only'; END $$;
