@@ -88,12 +88,13 @@ export function egressPolicy(options: EgressPolicyOptions = {}): EgressPolicy {
 /**
  * Rejects what `egressPolicy` did not make, such as its options.
  *
+ * @param form the function that got the policy
  * @throws {TypeError} for anything but a policy
  */
-export function requirePolicy(policy: EgressPolicy): void {
+export function requirePolicy(form: string, policy: EgressPolicy): void {
   const { deny, allow, denySuffixes, ca } = policy ?? {};
   if ([deny, allow, denySuffixes, ca].every(Array.isArray)) return;
-  throw new TypeError('policy must be an egress policy. Pass egressPolicy({ … }).');
+  throw new TypeError(`${form}: policy must be an egress policy. Pass egressPolicy({ … }).`);
 }
 
 /** Whether the loopback switch opens a port. */

@@ -47,9 +47,10 @@ test.each(['denyCidrs', 'allowCidrs', 'denyNames', 'allowPorts', 'ca', 'allowLoo
 );
 
 test.each([{}, { allowLoopback: true }, null, [egressPolicy()]])('%o is no policy', (policy) => {
-  const message = 'policy must be an egress policy. Pass egressPolicy({ … }).';
-  for (const make of [guardedFetch, guardedPost, guardedDispatcher, guardedAgents, guardedStream])
+  for (const make of [guardedFetch, guardedPost, guardedDispatcher, guardedAgents, guardedStream]) {
+    const message = `${make.name}: policy must be an egress policy. Pass egressPolicy({ … }).`;
     expect(() => Reflect.apply(make, undefined, [{ policy }])).toThrow(new TypeError(message));
+  }
 });
 
 describe('without options, the policy is the strictest', () => {

@@ -27,24 +27,24 @@ interface DetailsByCode {
 /** The rule that a rejected delivery broke. */
 export type WebhookVerificationErrorCode = keyof DetailsByCode;
 
-/** The status of the answer, and the message for the developer of the receiver. */
+/** The status of the answer, and the message for the developer of the receiver. The detail of the code stands for `{}`. */
 const CODES: Readonly<Record<WebhookVerificationErrorCode, readonly [status: 400 | 401, message: string]>> = {
-  missing_header: [400, 'A signature header is missing. Pass all headers of the request, unfiltered.'],
-  repeated_header: [400, 'A signature header is repeated with different values. Look for a proxy that adds headers.'],
+  missing_header: [400, 'Header {} is missing. Pass all headers of the request, unfiltered.'],
+  repeated_header: [400, 'Header {} is repeated with different values. Look for a proxy that adds headers.'],
   header_mismatch: [
     400,
-    'The headers of two families contradict each other. Look for a proxy that rewrites one family.',
+    'Header {} contradicts the other family of headers. Look for a proxy that rewrites one family.',
   ],
   webhook_id_mismatch: [401, 'The delivery is of another subscription. Compare its id with the option webhookId.'],
   malformed_timestamp: [400, 'The timestamp header is not Unix time in whole seconds. Check the sender.'],
-  timestamp_out_of_range: [401, 'The signing time is too far from now. Check the clock of this machine (NTP).'],
+  timestamp_out_of_range: [401, 'The signing time is more than {} s from now. Check the clock of this machine (NTP).'],
   unknown_algorithm: [400, 'The signature algorithm is not v1, the only one supported. Check the sender.'],
   malformed_signature: [400, 'The signature header does not have the form of its algorithm. Check the sender.'],
   signature_mismatch: [
     401,
     'No secret gives this signature. Pass the secret of this subscription and the body as received, before parsing.',
   ],
-  malformed_body: [400, 'The body is signed, but it is not a delivery. See details.problem.'],
+  malformed_body: [400, 'The body is signed, but it is not a delivery: {}. Check the sender.'],
   event_type_mismatch: [400, 'The event-type header differs from the signed body. Look for a proxy that rewrites it.'],
 };
 
@@ -72,7 +72,7 @@ export class WebhookVerificationError<
 
   constructor(code: Code, details: DetailsByCode[Code]) {
     const [status, message] = CODES[code];
-    super(message);
+    super(message.replace('{}', Object.values(details ?? {}).join()));
     this.name = 'WebhookVerificationError';
     this.code = code;
     this.status = status;

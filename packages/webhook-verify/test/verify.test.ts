@@ -227,6 +227,16 @@ describe('headers in every form', () => {
   test('names the tolerance that a delivery exceeds', () => {
     const late = new Webhook(secret, { now: () => (NOW + 61) * 1000, toleranceSeconds: 60 });
     expect(() => late.verify(body, signed())).toThrow(expect.objectContaining({ details: { toleranceSeconds: 60 } }));
+    expect(() => late.verify(body, signed())).toThrow('The signing time is more than 60 s from now.');
+  });
+
+  test('says which header and which member are wrong, in the message too', () => {
+    expect(() => webhook.verify(body, { ...signed(['SVC']), 'SVC-Timestamp': '' })).toThrow(
+      'Header SVC-Timestamp is missing. Pass all headers of the request, unfiltered.',
+    );
+    expect(() => webhook.verify('{}', signed(['SVC'], { body: '{}' }))).toThrow(
+      'The body is signed, but it is not a delivery: event is not an object. Check the sender.',
+    );
   });
 
   function timestamp() {

@@ -45,7 +45,7 @@ const GUARDED_AGENTS_OPTIONS: OptionNames<GuardedAgentsOptions> = {
 export function guardedAgents(options: GuardedAgentsOptions = {}): GuardedAgents {
   requireKnown('guardedAgents', options, GUARDED_AGENTS_OPTIONS);
   const { maxResponseBytes = 10_485_760, timeoutMs = 30_000, ...guardOptions } = options;
-  const guard = new Guard(guardOptions);
+  const guard = new Guard('guardedAgents', guardOptions);
   const rules = { guard, timeoutMs, maxWireBytes: maxResponseBytes + OVERHEAD_BYTES };
   return {
     httpAgent: guardAgent(new HttpAgent(FRESH), 'http:', rules),

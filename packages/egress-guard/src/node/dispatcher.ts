@@ -52,7 +52,7 @@ class GuardedDispatcher extends Dispatcher {
 
   constructor({ maxResponseBytes = 10_485_760, timeoutMs = 30_000, ...options }: GuardedDispatcherOptions) {
     super();
-    this.#guard = new Guard(options);
+    this.#guard = new Guard('guardedDispatcher', options);
     this.#maxResponseBytes = maxResponseBytes;
     this.#timeoutMs = timeoutMs;
   }

@@ -82,7 +82,7 @@ const GUARDED_FETCH_OPTIONS: OptionNames<GuardedFetchOptions> = {
 export function guardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   requireKnown('guardedFetch', options, GUARDED_FETCH_OPTIONS);
   const { maxResponseBytes = 10_485_760, timeoutMs = 30_000, maxRedirects = 5, ...guardOptions } = options;
-  const guard = new Guard(guardOptions);
+  const guard = new Guard('guardedFetch', guardOptions);
 
   async function fetch(input: string | URL, init: FetchInit = {}): Promise<Response> {
     const deadline = new Deadline(timeoutMs, init.signal);

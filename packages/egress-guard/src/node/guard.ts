@@ -63,9 +63,15 @@ export class Guard {
   readonly #isOwn: OwnAddresses = ownAddresses();
   readonly #connections: Connections;
 
-  /** @throws {TypeError} when `policy` is no policy, or a limit on connections is not a whole number */
-  constructor({ policy = egressPolicy(), resolver = dnsResolver, network = tcp, ...limits }: GuardOptions) {
-    requirePolicy(policy);
+  /**
+   * @param form the function that got the options
+   * @throws {TypeError} when `policy` is no policy, or a limit on connections is not a whole number
+   */
+  constructor(
+    form: string,
+    { policy = egressPolicy(), resolver = dnsResolver, network = tcp, ...limits }: GuardOptions,
+  ) {
+    requirePolicy(form, policy);
     this.#network = network;
     this.#policy = policy;
     this.#trust = trust(policy.ca);

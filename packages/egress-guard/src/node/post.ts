@@ -129,7 +129,7 @@ export interface GuardedPost {
 export function guardedPost(options: GuardedPostOptions = {}): GuardedPost {
   requireKnown('guardedPost', options, GUARDED_POST_OPTIONS);
   const { maxResponseBytes = 65_536, ...guardOptions } = options;
-  const guard = new Guard(guardOptions);
+  const guard = new Guard('guardedPost', guardOptions);
 
   async function post(request: PostRequest): Promise<PostVerdict> {
     requireKnown('guardedPost', request, POST_REQUEST);

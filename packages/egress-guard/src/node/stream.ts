@@ -78,7 +78,7 @@ const GUARDED_STREAM_OPTIONS: OptionNames<GuardedStreamOptions> = {
 export function guardedStream(options: GuardedStreamOptions = {}): GuardedStream {
   requireKnown('guardedStream', options, GUARDED_STREAM_OPTIONS);
   const { openTimeoutMs = 30_000, idleMs = 60_000, maxRedirects = 5, ...guardOptions } = options;
-  const guard = new Guard(guardOptions);
+  const guard = new Guard('guardedStream', guardOptions);
 
   return async (input, { headers = {}, signal } = {}) => {
     checkRequestHeaders(headers);

@@ -1,6 +1,6 @@
 import { isScope as isName } from '@svc/auth';
 import { A_RATE_LIMITER, A_STORE, type Demand, functionThat, hasFunctions, memberOf } from '../known-options.ts';
-import { isWorkflowFunctions } from '../ports/workflow-functions.ts';
+import { isWorkflowFunctions, takenName } from '../ports/workflow-functions.ts';
 import { numberForms } from './number-forms.ts';
 
 /** The forms of the required options of `createHost`, and of the optional ones whose mistakes show late. */
@@ -60,13 +60,17 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
 
 /** Returns the forms of the members of an engine. Functions have none. */
 export function engineForms(engine: unknown): Readonly<Record<string, Demand>> {
-  return typeof engine === 'function' || isWorkflowFunctions(engine) ? {} : ENGINE_FORMS;
+  if (typeof engine === 'function' || isWorkflowFunctions(engine)) return {};
+  const taken = takenName(engine);
+  const why =
+    taken === undefined ? '' : ` The name ${taken} is read as a member of an engine, and not as a workflow id.`;
+  return { 'engine.execute': functionThat(`${EXECUTE}${why}`), ...ENGINE_FORMS };
 }
 
+const EXECUTE =
+  "Pass one that resolves with the end of the run, { status: 'completed', outputs }, or functions by workflow id in place of an engine.";
+
 const ENGINE_FORMS: Readonly<Record<string, Demand>> = {
-  'engine.execute': functionThat(
-    "Pass one that resolves with the end of the run, { status: 'completed', outputs }, or functions by workflow id in place of an engine.",
-  ),
   'engine.version': {
     form: 'a whole number',
     fits: Number.isSafeInteger,

@@ -7,10 +7,23 @@ import type { Run } from './runs.ts';
  * its function: as workflows it would have ids that its author did not mean.
  */
 export function isWorkflowFunctions(engine: unknown): engine is WorkflowFunctions {
-  if (typeof engine !== 'object' || engine === null || Array.isArray(engine)) return false;
   if (memberOf(engine, 'execute') !== undefined) return false;
-  const workflows = Object.entries(engine);
-  return workflows.length > 0 && workflows.every(([id, work]) => typeof work === 'function' && !isMember(id));
+  const ids = functionNames(engine);
+  return ids.length > 0 && !ids.some(isMember);
+}
+
+/**
+ * Returns the name that keeps an object of functions from being functions by workflow id, because it is that of a member of an engine or
+ * nearly `execute`; undefined when there is none.
+ */
+export function takenName(engine: unknown): string | undefined {
+  return functionNames(engine).find(isMember);
+}
+
+/** Returns the names of an object of functions; none of anything else. */
+function functionNames(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  return Object.values(value).every((member) => typeof member === 'function') ? Object.keys(value) : [];
 }
 
 function isMember(name: string): boolean {

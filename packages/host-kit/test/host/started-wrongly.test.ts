@@ -88,6 +88,11 @@ describe('createHost names the option and the fix', () => {
     ['engine', { execute, refuse: () => undefined }, 'createHost: engine.refuse must be renamed. Name it accepts'],
     ['engine', { version: 1 }, 'createHost: engine.execute is required. Pass one that'],
     [
+      'engine',
+      { greet: async () => ({}), executed: async () => ({}) },
+      'in place of an engine. The name executed is read as a member of an engine, and not as a workflow id.',
+    ],
+    [
       'secretKey',
       undefined,
       'createHost: secretKey is required. Pass 32 random bytes that stay the same: secretKeyFile(',
