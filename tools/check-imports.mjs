@@ -28,6 +28,9 @@ export function checkImports(root) {
       relative.map((specifier) => targetOf(path, specifier)),
     );
     for (const { specifier, line, star } of imports) {
+      if (isRelative(specifier) && isOfList(root, path, specifier)) {
+        problems.push(`${path}:${line} imports the list ${specifier}; import the file`);
+      }
       if (star) problems.push(`${path}:${line} exports everything of another file; name what is meant`);
       const breach = breachOf(path, specifier, manifests);
       if (breach !== undefined) problems.push(`${path}:${line} ${breach}`);
@@ -85,6 +88,16 @@ function bareBreach(path, specifier, workspace, manifests) {
   if (Object.hasOwn(isPublished ? declared : { ...declared, ...besides }, name)) return undefined;
   return `imports ${name}, which ${workspace}/package.json does not declare`;
 }
+
+/** Whether a source file imports an index that only lists exports of other files. Lists may list each other. */
+function isOfList(root, path, specifier) {
+  if (!specifier.endsWith('/index.ts') || isTest(path) || path.endsWith('/index.ts')) return false;
+  const text = readFileSync(join(root, targetOf(path, specifier)), 'utf8').replace(COMMENT, '');
+  return text.replace(LISTED, '').trim() === '';
+}
+
+const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm;
+const LISTED = /export\s+(?:type\s+)?\{[^}]*\}\s+from\s+'[^']+';/g;
 
 function unknownWorkspaces(root) {
   const parents = ['packages', 'examples'].filter((parent) => existsSync(join(root, parent)));

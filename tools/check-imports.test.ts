@@ -40,6 +40,21 @@ const RUN = 'packages/host-kit/src/runs/run.ts';
 const ROUTE = 'packages/host-kit/src/routes/runs.ts';
 const MEMORY = 'packages/host-kit/src/stores/memory/runs.ts';
 
+const LIST = {
+  'packages/auth/src/index.ts': "// The entry.\nexport type { A } from './b.ts';\nexport {\n  b,\n} from './b.ts';\n",
+};
+
+test('a source file imports files and not a list of them; a test and another list may', () => {
+  const importing = "import { b } from './index.ts';";
+  expect(problemsOf({ ...LIST, [AUTH]: importing })).toEqual([
+    `${AUTH}:1 imports the list ./index.ts; import the file`,
+  ]);
+  expect(problemsOf({ ...LIST, 'packages/auth/src/a.test.ts': importing })).toEqual([]);
+  expect(problemsOf({ ...LIST, 'packages/auth/src/all/index.ts': "export { b } from '../index.ts';" })).toEqual([]);
+  const defining = { 'packages/auth/src/index.ts': 'export const b = 1;' };
+  expect(problemsOf({ ...defining, [AUTH]: importing })).toEqual([]);
+});
+
 describe('what the rules allow passes', () => {
   test.each([
     ['the kit on a leaf', HOST, "import { a } from '@svc/auth/api-key';"],

@@ -113,5 +113,5 @@ export type { ReaderLimits } from './streams/reader-limits.ts';
 export type { TelemetryOptions } from './telemetry/scope.ts';
 export { VERSION } from './version.ts';
 export type { RetryPolicy } from './webhooks/retry.ts';
-export { DELIVERY_JSON_SCHEMA, DELIVERY_JSON_SCHEMAS } from './wire/delivery-schema.ts';
+export { DELIVERY_JSON_SCHEMAS } from './wire/delivery-schema.ts';
 export type { WorkspaceFileLimits } from './workspace/files.ts';

@@ -1,10 +1,13 @@
 import { type After, afterTimeout } from './after-timeout.ts';
 import { type Claim, type DedupStore, dedupKey } from './dedup/dedup.ts';
+import type { Delivery } from './delivery.ts';
+import type { WebhookVerificationError } from './errors.ts';
 import { type Failure, failureLog } from './failure-log.ts';
-import type { Delivery, HeaderSource, WebhookOptions, WebhookVerificationError } from './index.ts';
+import type { HeaderSource } from './headers.ts';
 import type { OptionNames } from './known-options.ts';
 import { prolongClaim } from './prolong-claim.ts';
 import { missingSecret, type Secret, type Verifier, verifierOf } from './verifier.ts';
+import type { WebhookOptions } from './webhook.ts';
 
 /**
  * The options of `receive` and of every adapter. `Source` are the arguments that a function for the secret gets: none

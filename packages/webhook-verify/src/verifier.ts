@@ -1,7 +1,9 @@
 import type { Delivery } from './delivery.ts';
-import { type HeaderSource, Webhook, type WebhookOptions, type WebhookVerificationError } from './index.ts';
+import type { WebhookVerificationError } from './errors.ts';
+import type { HeaderSource } from './headers.ts';
 import { secretList } from './secret.ts';
 import { checkedTolerance } from './timestamp.ts';
+import { Webhook, type WebhookOptions } from './webhook.ts';
 
 /** The secret of a subscription; several while a rotation overlaps. */
 export type Secret = string | readonly string[];

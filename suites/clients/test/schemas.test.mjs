@@ -40,9 +40,9 @@ test('the schemas of both discovery documents compile, and accept what the host 
   }
 });
 
-test('the schema of a delivery compiles', async () => {
-  const { DELIVERY_JSON_SCHEMA } = await built('index.js');
-  strict().compile(DELIVERY_JSON_SCHEMA);
+test('the schema of a delivery compiles in both majors', async () => {
+  const { DELIVERY_JSON_SCHEMAS } = await built('index.js');
+  for (const major of [1, 2]) strict().compile(DELIVERY_JSON_SCHEMAS[major]);
 });
 
 test('the schema of the configuration of the reference host compiles', () => {

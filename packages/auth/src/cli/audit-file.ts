@@ -1,7 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { z } from 'zod';
-import type { AuditReader, Checkpoint, CheckpointRecord, StoredEntry } from '../audit/index.ts';
-import { coveringCheckpoints } from '../audit/index.ts';
+import type { StoredEntry } from '../audit/chain.ts';
+import type { Checkpoint, CheckpointRecord } from '../audit/checkpoint.ts';
+import { coveringCheckpoints } from '../audit/memory.ts';
+import type { AuditReader } from '../audit/verify.ts';
 import { UsageError } from './terminal.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { originOf } from '../audit-tree/index.ts';
+import { originOf } from '../audit-tree/note.ts';
 import { jsonOf, linesOf, PROVEN_ENTRY } from './audit-file.ts';
 import { type ExportQuery, type ExportSource, hostSource } from './export-source.ts';
 import { hostApi } from './host-api.ts';

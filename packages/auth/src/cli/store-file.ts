@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoredEntry } from '../audit/index.ts';
-import { inclusionProof, storedNodes } from '../audit-tree/index.ts';
+import type { StoredEntry } from '../audit/chain.ts';
+import { storedNodes } from '../audit-tree/growing-tree.ts';
+import { inclusionProof } from '../audit-tree/tree.ts';
 import type { ProvenEntry } from './audit-file.ts';
 import type { ExportQuery, ExportSource } from './export-source.ts';
 import { UsageError } from './terminal.ts';

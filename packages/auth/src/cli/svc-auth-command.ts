@@ -1,4 +1,5 @@
-import { type ExplainTerminal, explainCommand } from '../explain/index.ts';
+import { explainCommand } from '../explain/command.ts';
+import type { ExplainTerminal } from '../explain/terminal.ts';
 import { VERSION } from '../package-version.ts';
 import { lanesOf } from './lanes-file.ts';
 

@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import { entryHash } from '../audit/index.ts';
-import { entryLeaf, noteKey, openHead, originOf, type TreeHead, verifyInclusion } from '../audit-tree/index.ts';
+import { entryHash } from '../audit/chain.ts';
+import { noteKey, openHead, originOf } from '../audit-tree/note.ts';
+import type { TreeHead } from '../audit-tree/tree.ts';
+import { entryLeaf } from '../audit-tree/tree-hash.ts';
+import { verifyInclusion } from '../audit-tree/tree-proofs.ts';
 import { jsonOf, linesOf, PROVEN_ENTRY } from './audit-file.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 

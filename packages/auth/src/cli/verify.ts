@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
+import { entryHash } from '../audit/chain.ts';
+import { checkpointVerifier } from '../audit/checkpoint.ts';
 import {
   type AuditAnomaly,
   type AuditReader,
   type AuditVerification,
-  checkpointVerifier,
   type ExpectedHead,
-  entryHash,
   verifyAudit,
-} from '../audit/index.ts';
+} from '../audit/verify.ts';
 import { auditFile, isRecorded, lastCheckpoint } from './audit-file.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 import { isExport, verifyExport } from './verify-export.ts';

@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
-import { MOST_BUNDLE_BYTES, type SigningKey, verifyDebugBundle } from '../debug-bundle/index.ts';
+import { MOST_BUNDLE_BYTES, type SigningKey } from '../debug-bundle/format.ts';
+import { verifyDebugBundle } from '../debug-bundle/verify.ts';
 import { VERSION } from '../version.ts';
 
 /** The streams that the command writes to, and its network access. */

@@ -1,3 +1,4 @@
+export type { Lookup } from '../lookup.ts';
 export type {
   AccessKind,
   AccessPage,
@@ -124,6 +125,7 @@ export type {
   IdempotencyKey,
   IdempotencyStore,
   KeptReply,
+  Save,
 } from './idempotency.ts';
 export type {
   ApprovalAction,
@@ -221,7 +223,7 @@ export {
   type SubscriptionStore,
   type Topic,
 } from './subscriptions.ts';
-export type { Transaction } from './transaction.ts';
+export { type Transaction, transactionMark } from './transaction.ts';
 export type { ReceivedFailure, Transport, TransportRequest, TransportVerdict } from './transport.ts';
 export {
   type ChangeRules,

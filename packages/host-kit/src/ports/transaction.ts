@@ -1,5 +1,8 @@
 /**
  * Key of the brand that tells a `Transaction` from other objects. A store sets it on the transactions that it opens.
+ *
+ * @example
+ * const opened: Transaction = { [transactionMark]: true };
  */
 export const transactionMark: unique symbol = Symbol('svc.transaction');
 

@@ -34,9 +34,6 @@ export const DELIVERY_JSON_SCHEMAS: Readonly<Record<Major, JsonObject>> = {
   2: deliverySchema(2),
 };
 
-/** The JSON Schema of a delivery in major 2. */
-export const DELIVERY_JSON_SCHEMA: JsonObject = DELIVERY_JSON_SCHEMAS[2];
-
 function deliverySchema(major: Major): JsonObject {
   const body = DELIVERY[major].schema;
   return {

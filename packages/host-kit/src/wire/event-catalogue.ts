@@ -5,7 +5,7 @@ import { EVENT_TYPES, payloadExample } from '../events/event-types.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { isOperationalEvent } from '../webhooks/operational-event.ts';
 import type { SubscribableEvents } from '../webhooks/subscribable.ts';
-import { DELIVERY_JSON_SCHEMA } from './delivery-schema.ts';
+import { DELIVERY_JSON_SCHEMAS } from './delivery-schema.ts';
 import { EVENT_DESCRIPTIONS } from './event-descriptions.ts';
 import { jsonObject } from './schemas.ts';
 
@@ -65,7 +65,7 @@ function entryOf(type: string): JsonObject {
 
 /** The payload schema of a type, as the schema of a delivery has it, with the definitions that it refers to. */
 function payloadSchema(type: string): JsonObject {
-  const { $defs } = DELIVERY_JSON_SCHEMA;
+  const { $defs } = DELIVERY_JSON_SCHEMAS[2];
   const payload = isJsonObject($defs) ? $defs[`payload.${type}`] : undefined;
   if (!isJsonObject(payload) || !isJsonObject($defs)) return {};
   const { subject } = $defs;

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
-import { createHost, DELIVERY_JSON_SCHEMA, type WorkflowEngine } from '@svc/host-kit';
+import { createHost, DELIVERY_JSON_SCHEMAS, type WorkflowEngine } from '@svc/host-kit';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { covers } from '@svc/tools/covers';
 import { strictValidator } from '@svc/tools/json-schema';
@@ -8,7 +8,7 @@ import { EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const KEY = 'operator-key-of-the-schema-0123456789';
-const problemsOf = strictValidator(DELIVERY_JSON_SCHEMA);
+const problemsOf = strictValidator(DELIVERY_JSON_SCHEMAS[2]);
 
 /** The types that no feature of the kit records. */
 const NEVER = ['run.resume-started', 'run.restored-from-snapshot', 'run.dead-lettered'];
@@ -164,7 +164,7 @@ describe(covers('webhooks.body.v2-schema-valid'), () => {
   });
 
   test('the schema has an identifier of major 2', () => {
-    expect(DELIVERY_JSON_SCHEMA).toMatchObject({
+    expect(DELIVERY_JSON_SCHEMAS[2]).toMatchObject({
       $id: expect.stringContaining('/spec/v2/'),
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       additionalProperties: false,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { env } from 'node:process';
-import type { HeaderSource } from '../index.ts';
+import type { HeaderSource } from '../headers.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import { receiver } from '../receiver.ts';
 import { answerHeaders } from './answer-headers.ts';

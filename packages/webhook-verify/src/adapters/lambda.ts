@@ -1,4 +1,4 @@
-import type { HeaderSource } from '../index.ts';
+import type { HeaderSource } from '../headers.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import { RECEIVE_OPTIONS, type ReceiveOptions, receiver } from '../receiver.ts';
 import { answerHeaders } from './answer-headers.ts';

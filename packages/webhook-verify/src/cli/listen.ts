@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { bodyLimits } from '../adapters/body-limits.ts';
 import { type NodeAnswer, readNodeBody, writeNodeAnswer } from '../adapters/node-body.ts';
-import type { Delivery, WebhookOptions } from '../index.ts';
-import { Webhook } from '../index.ts';
+import type { Delivery } from '../delivery.ts';
 import type { Verifier } from '../receive.ts';
-import { isStandardSecret, standardVerifier } from '../standard-webhooks/index.ts';
+import { standardVerifier } from '../standard-webhooks/challenge.ts';
+import { isStandardSecret } from '../standard-webhooks/secret.ts';
+import { Webhook, type WebhookOptions } from '../webhook.ts';
 import { givenSecrets, SECRET_HELP, SECRET_OPTIONS } from './secrets.ts';
 import { paint, printable, type Terminal, UsageError } from './terminal.ts';
 

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { HEADER_NAMES, type HeaderFamily, signDelivery } from '../index.ts';
+import { HEADER_NAMES, type HeaderFamily } from '../headers.ts';
+import { signDelivery } from '../sign.ts';
 import { readInput } from './capture.ts';
 import { givenSecrets, SECRET_HELP, SECRET_OPTIONS } from './secrets.ts';
 import { type Terminal, UsageError } from './terminal.ts';

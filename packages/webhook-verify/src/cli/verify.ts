@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { TOLERANCE_SECONDS } from '../index.ts';
+import { TOLERANCE_SECONDS } from '../timestamp.ts';
 import { type Capture, parseHeaders, parseRequest, readInput } from './capture.ts';
 import { givenSecrets, SECRET_HELP, SECRET_OPTIONS } from './secrets.ts';
 import { type Step, walkSteps } from './steps.ts';

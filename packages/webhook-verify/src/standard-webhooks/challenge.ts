@@ -1,6 +1,6 @@
 import { deliveryOf, malformedBody, parseJson } from '../delivery.ts';
+import { WebhookVerificationError } from '../errors.ts';
 import { HEADER_NAMES, type HeaderSource, headerReader } from '../headers.ts';
-import { WebhookVerificationError } from '../index.ts';
 import type { Verifier } from '../receive.ts';
 import { StandardWebhook, type StandardWebhookOptions } from './verify.ts';
 

@@ -1,5 +1,5 @@
+import { WebhookVerificationError } from '../errors.ts';
 import { type HeaderSource, headerReader } from '../headers.ts';
-import { WebhookVerificationError } from '../index.ts';
 
 /** A family of the three headers: `webhook` for `webhook-id` and so on, `svix` for `svix-id` and so on. */
 export type StandardHeaderFamily = 'webhook' | 'svix';

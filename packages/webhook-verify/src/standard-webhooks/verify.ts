@@ -1,13 +1,13 @@
 import { type RawBody, rawBody } from '../body.ts';
 import { parseJson } from '../delivery.ts';
+import { WebhookVerificationError } from '../errors.ts';
 import type { HeaderSource } from '../headers.ts';
 import type { Hmac } from '../hmac/hmac.ts';
-import type { WebhookOptions } from '../index.ts';
-import { WebhookVerificationError } from '../index.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import { secretList } from '../secret.ts';
 import { sameDigest } from '../signature.ts';
 import { checkedTolerance, parseTimestamp, requireFresh } from '../timestamp.ts';
+import type { WebhookOptions } from '../webhook.ts';
 import { type StandardHeaderFamily, type StandardHeaders, standardHeaderReader } from './headers.ts';
 import { prepareStandardSecret } from './secret.ts';
 

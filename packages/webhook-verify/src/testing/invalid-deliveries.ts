@@ -1,5 +1,7 @@
-import type { WebhookVerificationErrorCode } from '../index.ts';
-import { HEADER_NAMES, signDelivery, TOLERANCE_SECONDS } from '../index.ts';
+import type { WebhookVerificationErrorCode } from '../errors.ts';
+import { HEADER_NAMES } from '../headers.ts';
+import { signDelivery } from '../sign.ts';
+import { TOLERANCE_SECONDS } from '../timestamp.ts';
 import { type TestDelivery, type TestDeliveryOptions, testDelivery } from './test-delivery.ts';
 
 /** A delivery that a receiver must reject. */

@@ -1,6 +1,6 @@
-import type { HeaderFamily } from '../index.ts';
-import { signDelivery } from '../index.ts';
+import type { HeaderFamily } from '../headers.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
+import { signDelivery } from '../sign.ts';
 
 /** The options of {@link testDelivery} and {@link invalidDeliveries}. */
 export interface TestDeliveryOptions {

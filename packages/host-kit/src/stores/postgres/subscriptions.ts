@@ -60,7 +60,7 @@ const READ_LOCKED = {
   text: 'SELECT * FROM subscriptions WHERE webhook_id = $1 FOR NO KEY UPDATE',
 };
 const UPDATE_STATE = {
-  name: 'subscriptions-update-health',
+  name: 'subscriptions-update-state',
   text: 'UPDATE subscriptions SET status = $1, circuit = $2, failures = $3, outage = $4 WHERE webhook_id = $5',
 };
 const UPDATE_DOCUMENT = {
