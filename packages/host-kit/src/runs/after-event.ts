@@ -4,6 +4,7 @@ import {
   isWaiting,
   type OpenNode,
   type Run,
+  type RunDefinition,
   type RunFailure,
   type RunState,
   type RunUsage,
@@ -28,10 +29,13 @@ export interface FoldedRun extends Run {
 
 /** Returns a run as it was created. `runAfter` replays its events onto it. */
 export function beforeFirstEvent(run: Run): FoldedRun {
-  const { startedAt: _1, completedAt: _2, error: _3, openNodes: _4, currentNodeId: _5, pausedAt: _6, ...others } = run;
-  const { usage: _7, filesRevision: _8, compensation, ...kept } = others;
+  const { status: _1, lastSequence: _2, epoch: _3, startedAt: _4, completedAt: _5, error: _6, ...others } = run;
+  const { openNodes: _7, currentNodeId: _8, pauseRequest: _9, pausedAt: _10, cancelRequest: _11, ...rest } = others;
+  const { usage: _12, filesRevision: _13, compensation, ...definition } = rest;
+  // Does not compile when a member of the state is left.
+  const made: RunDefinition & { readonly [Member in keyof RunState]?: never } = definition;
   const fresh = compensation === undefined ? {} : { compensation: { compensable: 0 } };
-  return { ...kept, ...fresh, status: 'pending', lastSequence: -1, values: valuesBefore(run) };
+  return { ...made, ...fresh, status: 'pending', lastSequence: -1, values: valuesBefore(run) };
 }
 
 /**
