@@ -47,6 +47,6 @@ export { grants, isGrantableScope, isScope, SCOPES, scopeVocabulary } from './sc
 export type { StepUp, StepUpDecision, StepUpOptions } from './step-up.ts';
 export { stepUp } from './step-up.ts';
 export type { Subject, SubjectOwner, SubjectRules } from './subject.ts';
-export { checkedSubject, isSameSubject } from './subject.ts';
+export { isSameSubject } from './subject.ts';
 export type { Tenancy } from './tenancy.ts';
 export { reachesWorkspace } from './tenancy.ts';

@@ -2,7 +2,6 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { ed25519Signer } from '@svc/auth/audit';
 import {
   consistencyProof,
-  cosignaturesOf,
   entryLeaf,
   GrowingTree,
   inclusionProof,
@@ -19,6 +18,7 @@ import {
 import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cosignaturesOf } from '../src/audit-tree/note.ts';
 import vectors from './merkle-vectors.json' with { type: 'json' };
 
 /** A second implementation, straight from the definition: RFC 9162, section 2.1.1. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { sameAddress, unmapped } from '../src/address.ts';
-import { checkAddress, checkAnswers, checkUrl, egressPolicy, formatAddress, parseAddress } from '../src/index.ts';
+import { formatAddress, sameAddress, unmapped } from '../src/address.ts';
+import { checkAddress, checkAnswers, checkUrl, egressPolicy, parseAddress } from '../src/index.ts';
 import { canonicalName, isDeniedName, isOrdinaryName } from '../src/names.ts';
 import { requestHost, requestTarget } from '../src/url.ts';
 

@@ -3,7 +3,8 @@ import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatAddress, sameAddress } from '../src/address.ts';
-import { checkAnswers, checkUrl, classify, egressPolicy, parseAddress, parseCidr } from '../src/index.ts';
+import { classify } from '../src/classify.ts';
+import { checkAnswers, checkUrl, egressPolicy, parseAddress, parseCidr } from '../src/index.ts';
 
 const policy = egressPolicy();
 const reason = (url: string, under = policy) => {

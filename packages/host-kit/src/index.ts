@@ -12,7 +12,7 @@ export { type AnchorOptions, AuditLogError, compareWithSink } from './audit/anch
 export { checkpointFile } from './audit/checkpoint-file.ts';
 export type { WorkspaceDiscovery } from './discovery/workspace-view.ts';
 export { HostError, type HostErrorCode } from './errors.ts';
-export { EVENT_TYPES, type EventPayloads, type EventType } from './events/event-types.ts';
+export type { EventPayloads, EventType } from './events/event-types.ts';
 export type { HealthCheck, HealthReason, Phase } from './health/check.ts';
 export type { HealthReport } from './health/health.ts';
 export { createHost, type Host } from './host.ts';
@@ -108,7 +108,7 @@ export type { SignatureAlgorithm } from './ports/subscriptions.ts';
 export type { ReceivedFailure, Transport, TransportRequest, TransportVerdict } from './ports/transport.ts';
 export { type WrappedMembers, wrapEngine } from './ports/wrap-engine.ts';
 export type { EventLog } from './runs/event-log.ts';
-export { type KeyCoverage, keyCoverage, keyCoverageOf } from './sealing/key-coverage.ts';
+export { type KeyCoverage, keyCoverageOf } from './sealing/key-coverage.ts';
 export type { ReaderLimits } from './streams/reader-limits.ts';
 export type { TelemetryOptions } from './telemetry/scope.ts';
 export { VERSION } from './version.ts';

@@ -1,25 +1,7 @@
-import { VERSION_HEADER } from './headers.ts';
-
-/**
- * Sets `SVC-Version` to the contract that produced a protocol response.
- *
- * @example
- * import { stampResponse } from '@svc/versioning';
- *
- * const headers = new Headers();
- * stampResponse(headers, '2.0');
- * @see Interface: Versioning, Response header
- */
-export function stampResponse(headers: Headers, contract: string): void {
-  headers.set(VERSION_HEADER, contract);
-}
-
 /**
  * Adds names to `Vary` and keeps the names that it has. Leaves `*` unchanged, since it includes every name.
  *
  * @example
- * import { mergeVary } from '@svc/versioning';
- *
  * const headers = new Headers({ vary: 'Accept' });
  * mergeVary(headers, 'SVC-Version'); // Vary: Accept, SVC-Version
  * @see RFC 9110, section 12.5.5

@@ -1,7 +1,8 @@
 import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MANIFEST, mergeVary, negotiate, pairingProblems, served } from '../src/index.ts';
+import { MANIFEST, negotiate, pairingProblems, served } from '../src/index.ts';
+import { mergeVary } from '../src/respond.ts';
 
 const both = served({ versions: ['1.1', '2.0'], preferred: '1.1', minClientVersion: '1.2' });
 const onlyV2 = served({ versions: ['2.0', '2.3'], preferred: '2.3' });

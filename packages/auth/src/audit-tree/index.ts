@@ -1,7 +1,7 @@
 export type { TreeReader, TreeRun } from './growing-tree.ts';
 export { GrowingTree, storedNodes, withRuns } from './growing-tree.ts';
 export type { LogHead, NoteKey } from './note.ts';
-export { checkedOrigin, cosignaturesOf, isWitnessKey, noteKey, openHead, originOf, signedHead } from './note.ts';
+export { checkedOrigin, isWitnessKey, noteKey, openHead, originOf, signedHead } from './note.ts';
 export type { TreeHead, TreeNodes, TreePeak } from './tree.ts';
 export { consistencyProof, inclusionProof, treeHead } from './tree.ts';
 export { entryLeaf, leafHash } from './tree-hash.ts';

@@ -54,26 +54,25 @@ export type { CheckpointSink } from './checkpoint-sink.ts';
 export { type ChildOutcome, ChildRefused, type ChildRequest, type ChildRun } from './child-runs.ts';
 export type { Clock } from './clock.ts';
 export type { AiOptions, ConfigurableSection, RunConfigurable } from './configurable.ts';
-export {
-  type Claim,
-  type ClaimedDelivery,
-  type ClaimedFor,
-  type ClaimRequest,
-  type ClaimRoom,
-  type CountedDeadLetters,
-  DEAD_LETTERS_PER_PAGE,
-  type DeadLetter,
-  type DeadLetterCount,
-  type DeadLetterCounting,
-  type DeadLetterCursor,
-  type DeadLetterSelection,
-  type Delivery,
-  type DeliveryQueue,
-  type EndedClaim,
-  type QueuedDelivery,
-  type Settlement,
-  type WaitingCursor,
-  type WaitingDelivery,
+export type {
+  Claim,
+  ClaimedDelivery,
+  ClaimedFor,
+  ClaimRequest,
+  ClaimRoom,
+  CountedDeadLetters,
+  DeadLetter,
+  DeadLetterCount,
+  DeadLetterCounting,
+  DeadLetterCursor,
+  DeadLetterSelection,
+  Delivery,
+  DeliveryQueue,
+  EndedClaim,
+  QueuedDelivery,
+  Settlement,
+  WaitingCursor,
+  WaitingDelivery,
 } from './deliveries.ts';
 export {
   type DeliveryCounts,
@@ -149,15 +148,11 @@ export type {
   Vote,
 } from './interrupts.ts';
 export type { Log, LogRecord } from './log.ts';
-export {
-  PORTAL_ACCENTS,
-  PORTAL_ACTIONS,
-  PORTAL_CORNERS,
-  PORTAL_SCHEMES,
-  type PortalAction,
-  type PortalSession,
-  type PortalSessionStore,
-  type PortalTheme,
+export type {
+  PortalAction,
+  PortalSession,
+  PortalSessionStore,
+  PortalTheme,
 } from './portal-sessions.ts';
 export type {
   ConsumeOptions,
@@ -213,7 +208,6 @@ export {
   type Outage,
   type PreviousSecret,
   type PushTarget,
-  READING_GOOD_FOR_MS,
   type SignatureAlgorithm,
   type Subscription,
   type SubscriptionDetails,

@@ -21,20 +21,6 @@ export interface KeyCoverage {
  * @param keys secret keys, 32 bytes each
  * @throws {TypeError} when a key has another length
  * @example
- * const { unopenable, missingKeyIds } = keyCoverage(inspectSqlite(path).sealedRecords(), [secretKey]);
- */
-export function keyCoverage(records: Iterable<SealedRecord>, keys: readonly Uint8Array[]): KeyCoverage {
-  const count = new Count(keys);
-  for (const record of records) count.add(record);
-  return count.coverage();
-}
-
-/**
- * Does the same as `keyCoverage` with records that arrive one after another.
- *
- * @param keys secret keys, 32 bytes each
- * @throws {TypeError} when a key has another length
- * @example
  * const inspection = await inspectPostgres({ url });
  * const { missingKeyIds } = await keyCoverageOf(inspection.sealedRecords(), [secretKey]);
  */

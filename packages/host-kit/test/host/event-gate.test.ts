@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { EVENT_TYPES, type JsonObject, type Store, type WorkflowEngine } from '@svc/host-kit';
+import type { JsonObject, Store, WorkflowEngine } from '@svc/host-kit';
 import { postgresStore } from '@svc/host-kit/stores/postgres';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { covers } from '@svc/tools/covers';
 import { strictValidator } from '@svc/tools/json-schema';
 import { startPostgres } from '@svc/tools/postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EVENT_TYPES } from '../../src/events/event-types.ts';
 import { isReserved } from '../../src/execution/engine-events.ts';
 import { type RecordedHost, recordedHost } from './recorded-host.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test } from 'vitest';
-import { keyCoverage } from '../../src/index.ts';
+import { keyCoverageOf } from '../../src/index.ts';
 import { sealedForSecret } from '../../src/ports/byok.ts';
 import { sealedForAnswer } from '../../src/ports/captured-answers.ts';
 import { systemRandom } from '../../src/ports/random.ts';
@@ -66,11 +66,11 @@ test.each<[string, readonly Uint8Array[], number, readonly Uint8Array[]]>([
   ['the current key alone', [KEY], 1, [FORMER]],
   ['another key', [OTHER], 4, [FORMER, KEY]],
   ['no key', [], 4, [FORMER, KEY]],
-])('keyCoverage with %s', async (given, keys, unopenable, missing) => {
+])('keyCoverageOf with %s', async (given, keys, unopenable, missing) => {
   const path = join(folder, `${given}.db`);
   await (await seeded(path)).close();
   const inspection = inspectSqlite(path);
-  expect(keyCoverage(inspection.sealedRecords(), keys)).toEqual({
+  expect(await keyCoverageOf(inspection.sealedRecords(), keys)).toEqual({
     records: 4,
     unopenable,
     keyIds: [FORMER, KEY].map(idOf),
