@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { PassThrough, type Readable } from 'node:stream';
 import { type ConformanceOptions, type Report, runConformance, Unreachable, UsageError } from '@svc/conformance';
+import { freePort } from '@svc/tools/free-port';
 import { DURATIONS, KEYS } from '../examples/reference-host/test/conformance/conforming-config.ts';
 import {
   type Answered,
@@ -120,13 +119,4 @@ export function copied(open: Readable, whole: (text: string) => void): Readable 
   open.once('end', end).once('error', () => copy.destroy());
   copy.once('close', () => open.destroy());
   return open.pipe(copy);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

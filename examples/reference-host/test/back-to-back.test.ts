@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:net';
 import { covers } from '@svc/tools/covers';
+import { freePort } from '@svc/tools/free-port';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BootedHost, bootHost, eventually, scratch } from './booted-host.ts';
 
@@ -51,15 +51,6 @@ function configOf(name: string, port: number): object {
       },
     ],
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 async function boot(side: Side): Promise<void> {

@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
-import { createServer } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
+import { freePort } from '@svc/tools/free-port';
 import { startPostgres } from '@svc/tools/postgres';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -44,15 +44,6 @@ async function boot(port: number, config: object = {}, nodeOptions: string[] = [
   const host = await bootHost(folder.path(`${port}.json`), configOf(port, config), nodeOptions);
   booted.push(host);
   return host;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 /**

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { type Report, runConformance, Unreachable, UsageError } from '@svc/conformance';
+import { freePort } from '@svc/tools/free-port';
 import { DURATIONS, KEYS } from './conforming-config.ts';
 import type { Fault } from './fault.ts';
 import { type Asked, type Meddler, startProxy, textIn } from './faulty-proxy.ts';
@@ -79,13 +78,4 @@ function signed(asked: Asked, secrets: ReadonlyMap<string, string>): Asked {
     .digest('hex');
   const value = `sha256=${signature}`;
   return { ...asked, headers: { ...asked.headers, 'svc-signature': value, 'x-svc-signature': value } };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
