@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { frozenNetwork } from '@svc/tools/frozen-network';
 import { startPostgres } from '@svc/tools/postgres';
+import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { EVENT_TYPES, payloadExample } from '../../src/events/event-types.ts';
 import { systemClock } from '../../src/ports/clock.ts';
@@ -13,9 +14,10 @@ import { announce } from '../../src/stores/postgres/api-key-feed.ts';
 import { auditStore } from '../../src/stores/postgres/audit.ts';
 import { type Database, openDatabase } from '../../src/stores/postgres/database.ts';
 import { eventStore } from '../../src/stores/postgres/events.ts';
+import { releaseDeliveries } from '../../src/stores/postgres/held-deliveries.ts';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
 import { runStore } from '../../src/stores/postgres/runs.ts';
-import { sampleRun } from '../../src/testing/store-contract/samples.ts';
+import { sampleRun, sampleSubscription } from '../../src/testing/store-contract/samples.ts';
 
 const postgres = await startPostgres();
 const store = await postgresStore({ url: postgres.url });
@@ -35,6 +37,15 @@ function connected(connections: number, url = postgres.url): Database {
   const database = openDatabase({ url, schema: 'svc', connections, onError: () => {}, statementMs: 20_000 });
   opened.push(database);
   return database;
+}
+
+/** Runs a statement in a transaction that has no time limit, and returns the function that ends it. */
+async function holding(text: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: postgres.url, options: '-c search_path=svc' });
+  await client.connect();
+  await client.query('BEGIN');
+  await client.query(text);
+  return () => client.end();
 }
 
 /** A promise that the test resolves. */
@@ -116,18 +127,11 @@ test('the database ends the transaction of a host that hangs, so that others get
 test('a host that hangs while many of its appends wait for the end of the audit log holds up no other host', async () => {
   const network = await frozenNetwork(Number(new URL(postgres.url).port));
   const url = postgres.url.replace(/:[0-9]+\//, `:${network.port}/`);
-  const [hung, holder, watcher] = [connected(6, url), connected(1), connected(1)];
+  const [hung, watcher] = [connected(6, url), connected(1)];
   const fact = (actor: string) => ({
     ...{ action: 'test', actor, target: null, occurredAt: '2026-06-01T00:00:00.000Z', details: {} },
   });
-  const [held, letGo] = [latch(), latch()];
-  const holding = holder.transaction(async (transaction) => {
-    const text = `SELECT pg_advisory_xact_lock(hashtext('svc svc audit'))`;
-    await holder.within(transaction, { name: 'hold', text }, []);
-    held.open();
-    await letGo.isOpen;
-  });
-  await held.isOpen;
+  const letGo = await holding(`SELECT pg_advisory_xact_lock(hashtext('svc svc audit'))`);
   const cut = Array.from({ length: 6 }, (_, at) =>
     hung.transaction((transaction) => auditStore(hung).append([fact(`hung_${at}`)], transaction)),
   );
@@ -137,8 +141,7 @@ test('a host that hangs while many of its appends wait for the end of the audit 
   network.freeze();
   const appended = store.transaction((transaction) => store.audit.append([fact('other')], transaction));
   await expect.poll(async () => (await watcher.query(waiting, [])).count, { timeout: 20_000 }).toBe(7);
-  letGo.open();
-  await holding;
+  await letGo();
   // With the lock in the hands of the host that hangs, this would take the limit of an idle transaction six times.
   await appended;
   const actors: unknown[] = [];
@@ -146,6 +149,33 @@ test('a host that hangs while many of its appends wait for the end of the audit 
   expect(actors.slice(-7)).toEqual([...Array(6).fill(expect.stringMatching(/^hung_/)), 'other']);
   await network.close();
   expect((await rejected).map(({ status }) => status)).toEqual(Array(6).fill('rejected'));
+});
+
+test('a release of deliveries that waits between two of its steps holds up no append to the audit log', async () => {
+  const watcher = connected(1);
+  // A step moves 500, so the last of them is in the second.
+  const ids = Array.from({ length: 501 }, (_, at) => `whk_${String(at).padStart(4, '0')}`);
+  await store.transaction(async (transaction) => {
+    for (const webhookId of ids)
+      await store.subscriptions.insert(sampleSubscription({ webhookId, status: 'paused' }), transaction);
+  });
+  await watcher.query(
+    { name: 'held', text: 'INSERT INTO held_subscriptions SELECT webhook_id, 0 FROM subscriptions' },
+    [],
+  );
+  const letGo = await holding(`SELECT 1 FROM subscriptions WHERE webhook_id = '${ids.at(-1)}' FOR UPDATE`);
+  const released = releaseDeliveries({ url: postgres.url });
+  const waiting = { name: 'rows', text: `SELECT 1 FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted` };
+  await expect.poll(async () => (await watcher.query(waiting, [])).count, { timeout: 20_000 }).toBe(1);
+  const fact = { action: 'test', actor: null, target: null, occurredAt: '2026-06-01T00:00:00.000Z', details: {} };
+  // Rejects after 15 s if the release holds the end of the chain.
+  await store.transaction((transaction) => store.audit.append([fact], transaction));
+  await letGo();
+  expect(await released).toBe(501);
+  const end = (await store.audit.head())?.atSequence ?? 0;
+  const actions: string[] = [];
+  for await (const { action } of store.audit.entries(end - 501, end)) actions.push(action);
+  expect(actions).toEqual(['test', ...Array(501).fill('webhook.resume')]);
 });
 
 test('transactions that append to the audit log and announce a key, in either order, do not deadlock', async () => {

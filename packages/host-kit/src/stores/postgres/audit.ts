@@ -18,8 +18,8 @@ import { integer, text } from '../sql/row.ts';
 import type { Database } from './database.ts';
 
 /**
- * One append without a waiting caller at a time, of all hosts, waits for the end of the chain. Taken before the lock of
- * `audit_append`, and never after it.
+ * Appends for which no caller waits take this lock first. So one of them at a time, of all hosts, waits for the lock of
+ * `audit_append`, and an append with a waiting caller waits for one of them at most.
  */
 const QUEUE = `SELECT pg_advisory_xact_lock(hashtext(current_schema() || ' svc audit queue'))`;
 /** Without it, two hosts that seal at the same time would sign overlapping parts. Appends do not wait for it. */
@@ -133,7 +133,7 @@ export function auditStore(database: Database): AuditStore {
     list: (tenancy, query) => listEntries(lists, tenancy, query),
     async append(facts, transaction, order) {
       const append = `SELECT audit_append(${database.literal(canonicalJson(facts.map(membersOf)))})`;
-      if (order === 'last') database.withCommit(transaction, 'audit', QUEUE);
+      if (order === 'last') database.withCommit(transaction, 'audit-queue', QUEUE);
       database.withCommit(transaction, 'audit', append);
     },
     async unsealed(limit) {

@@ -40,7 +40,7 @@ export interface Statement {
 export type CommitLock = (typeof COMMIT_LOCKS)[number];
 
 /** In the order in which they are taken. */
-const COMMIT_LOCKS = ['audit', 'key-feed'] as const;
+const COMMIT_LOCKS = ['audit-queue', 'audit', 'key-feed'] as const;
 
 /** The result of a statement. */
 export interface Result {
@@ -123,7 +123,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     let broken: Error | undefined;
     try {
       await client.query('BEGIN');
-      const last: Open['last'] = { audit: [], 'key-feed': [] };
+      const last: Open['last'] = { 'audit-queue': [], audit: [], 'key-feed': [] };
       open.set(transaction, { client, last });
       const result = await work(transaction);
       open.delete(transaction);

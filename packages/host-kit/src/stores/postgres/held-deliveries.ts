@@ -2,7 +2,7 @@ import type { AuditFact } from '@svc/auth/audit';
 import type pg from 'pg';
 import { auditStore } from './audit.ts';
 import { type InspectPostgresOptions, inspectPostgres } from './inspect.ts';
-import { commandClient, withinClient } from './one-client.ts';
+import { commandClient, type WithinClient, withinClient } from './one-client.ts';
 import { schemaName } from './schema-name.ts';
 import { subscriptionStore } from './subscriptions.ts';
 
@@ -18,7 +18,10 @@ export async function holdDeliveries(client: pg.ClientBase): Promise<number> {
     `INSERT INTO held_subscriptions SELECT webhook_id, floor(extract(epoch FROM clock_timestamp()) * 1000)
       FROM subscriptions WHERE status = 'active' ON CONFLICT DO NOTHING`,
   );
-  return await move(client, 'active', 'paused');
+  const database = withinClient(client);
+  const held = await move(client, database, 'active', 'paused');
+  await database.end();
+  return held;
 }
 
 /**
@@ -35,9 +38,9 @@ export async function releaseDeliveries(options: InspectPostgresOptions): Promis
   const client = await commandClient(options.url);
   try {
     await client.query(`BEGIN; SET LOCAL search_path TO ${schemaName('releaseDeliveries', options.schema ?? 'svc')}`);
-    const released = await move(client, 'paused', 'active');
-    await client.query('DELETE FROM held_subscriptions');
-    await client.query('COMMIT');
+    const database = withinClient(client);
+    const released = await move(client, database, 'paused', 'active');
+    await database.end('DELETE FROM held_subscriptions', 'COMMIT');
     return released;
   } finally {
     await client.end();
@@ -63,9 +66,11 @@ export async function heldDeliveries(options: InspectPostgresOptions): Promise<n
 
 type Movable = 'active' | 'paused';
 
-/** Changes the status of the listed subscriptions that have the status `from`, with an entry of the audit log each. */
-async function move(client: pg.ClientBase, from: Movable, to: Movable): Promise<number> {
-  const database = withinClient(client);
+/**
+ * Changes the status of the listed subscriptions that have the status `from`, with an entry of the audit log each, which the end of
+ * `database` appends.
+ */
+async function move(client: pg.ClientBase, database: WithinClient, from: Movable, to: Movable): Promise<number> {
   const subscriptions = subscriptionStore(database, async () => {});
   const audit = auditStore(database);
   let moved = 0;

@@ -24,8 +24,17 @@ export async function commandClient(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Returns the one transaction of a client as a database, for parts of a store that work within it. */
-export function withinClient(client: pg.ClientBase): Database {
+/** The one transaction of a client as a database. */
+export interface WithinClient extends Database {
+  /**
+   * Runs the statements of `withCommit`, and further ones after them, in one exchange with the server. With `COMMIT` as the last of them,
+   * no round trip passes while the locks are held on which every host waits.
+   */
+  end(...texts: readonly string[]): Promise<void>;
+}
+
+/** Returns the transaction of a client, for parts of a store that work within it. */
+export function withinClient(client: pg.ClientBase): WithinClient {
   const query: Database['query'] = async (statement, values) => {
     const { rows, rowCount } = await client.query({ ...statement, values: [...values] });
     return { rows, count: rowCount ?? 0 };
@@ -34,16 +43,16 @@ export function withinClient(client: pg.ClientBase): Database {
   const last: string[] = [];
   return {
     query,
-    async transaction(work) {
-      const result = await work(transaction);
-      for (const text of last.splice(0)) await client.query(text);
-      return result;
-    },
+    transaction: (work) => work(transaction),
     within: (_transaction, statement, values) => query(statement, values),
     withCommit(_transaction, _lock, text) {
       last.push(text);
     },
     literal: (text) => client.escapeLiteral(text),
+    async end(...texts) {
+      const all = [...last.splice(0), ...texts];
+      if (all.length > 0) await client.query(all.join(';\n'));
+    },
     close: async () => {},
   };
 }

@@ -15,7 +15,7 @@ CREATE TABLE runs (
   error text,
   -- What never changes, as JSON text: JSON of PostgreSQL's own does not hold every string.
   document text NOT NULL,
-  -- The host that executes it, and until when nobody else may.
+  -- The host that executes the run, and the end of its lease.
   holder text NOT NULL,
   held_until bigint NOT NULL,
   -- Counts the changes of the holder, so that a former one appends nothing more.
@@ -24,9 +24,10 @@ CREATE TABLE runs (
   -- JSON: the nodes that are under way.
   open_nodes text,
   current_node_id text,
-  -- JSON: what somebody asked for, and when.
+  -- JSON: the request to pause the run.
   pause_request text,
   paused_at bigint,
+  -- JSON: the request to cancel the run.
   cancel_request text,
   -- The conversation that the run is a turn of.
   conversation text,
@@ -97,7 +98,7 @@ CREATE TABLE interrupts (
   key text NOT NULL,
   document text NOT NULL,
   status text NOT NULL CHECK (status IN ('pending', 'resolved', 'closed')),
-  -- While it is pending: when nobody waits for it any more.
+  -- The next time at which the timer of a pending interrupt acts.
   due_at bigint,
   votes text NOT NULL,
   resolution text,

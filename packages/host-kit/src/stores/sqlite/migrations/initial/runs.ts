@@ -19,9 +19,10 @@ CREATE TABLE runs (
   -- JSON: the nodes that are under way.
   open_nodes TEXT,
   current_node_id TEXT,
-  -- JSON: what somebody asked for, and when.
+  -- JSON: the request to pause the run.
   pause_request TEXT,
   paused_at INTEGER,
+  -- JSON: the request to cancel the run.
   cancel_request TEXT,
   -- The conversation that the run is a turn of.
   conversation TEXT,
@@ -84,7 +85,7 @@ CREATE TABLE interrupts (
   key TEXT NOT NULL,
   document TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('pending', 'resolved', 'closed')),
-  -- While it is pending: when nobody waits for it any more.
+  -- The next time at which the timer of a pending interrupt acts.
   due_at INTEGER,
   votes TEXT NOT NULL,
   resolution TEXT,
