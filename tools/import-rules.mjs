@@ -132,7 +132,7 @@ export const ROOMS = {
     telemetry: [...GROUND, 'http', ...DOMAIN],
     mounts: [...GROUND, 'http', 'wire', ...DOMAIN],
     routes: [...GROUND, 'http', 'wire', 'openapi', ...DOMAIN],
-    options: [...GROUND, 'mounts', ...DOMAIN],
+    options: [...GROUND, 'http', 'mounts', ...DOMAIN, 'telemetry'],
     'options.ts': [...GROUND, 'http', 'options', 'mounts', ...DOMAIN, 'telemetry'],
     host: [...GROUND, 'version.ts', ...OPTIONS, 'telemetry', 'routes', 'mounts', 'http', 'wire', ...DOMAIN],
     'host.ts': [...GROUND, 'host', 'options.ts', 'http', ...DOMAIN],

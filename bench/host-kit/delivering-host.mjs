@@ -69,7 +69,7 @@ export async function startHost(store, { mayFail = false } = {}) {
     ],
     engine: { execute: (_run, { signal }) => once(signal, 'abort') },
     secretKey: SECRET_KEY,
-    transport,
+    ports: { transport },
     webhooks: { durable: true, concurrency: { total: AT_ONCE, perSubscription: 4 } },
   });
   await host.start();

@@ -45,7 +45,7 @@ async function host(options) {
     authenticate: [apiKeyLane({ keys: memoryKeyStore([record]) })],
     engine: async () => ({}),
     secretKey: systemRandom(32),
-    rateLimit: memoryRateLimiter({ limit: 1_000_000_000, windowSeconds: 60 }),
+    http: { rateLimit: memoryRateLimiter({ limit: 1_000_000_000, windowSeconds: 60 }) },
     ...options,
   });
   await made.start();

@@ -28,11 +28,13 @@ const host = createHost({
   engine: async () => ({}),
   secretKey: new Uint8Array(32),
   baseUrl: 'https://svc.example.com',
-  triggers: {
-    maxBodyBytes: 10_000,
-    queues: { broker: { consumer: factory(JSON.parse(options)), grants: [{ tenant: 'acme', queues: [name] }] } },
+  features: {
+    triggers: {
+      maxBodyBytes: 10_000,
+      queues: { broker: { consumer: factory(JSON.parse(options)), grants: [{ tenant: 'acme', queues: [name] }] } },
+    },
   },
-  log: (record) => process.stderr.write(`${JSON.stringify(record)}\n`),
+  ports: { log: (record) => process.stderr.write(`${JSON.stringify(record)}\n`) },
 });
 await host.start();
 if (isFirst) {

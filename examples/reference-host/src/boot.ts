@@ -173,32 +173,56 @@ export async function assemble(
   const { idempotencyDays, runDays, auditDays, ...kept } = config.retention;
   return createHost({
     store,
+    authenticate: lanes,
     engine,
-    capabilities: {
+    secretKey: { current: secret, former: formerSecretKeys },
+    baseUrl,
+    org: config.org,
+    protocol: {
+      versions,
+      preferred: config.protocol.preferred ?? defaultPreference(versions),
+      minClientVersion,
+      ...(mirror !== undefined && { mirrorReads: mirror }),
+      ...(retirement !== undefined && { retirement: retirementOf(retirement) }),
+    },
+    authorization: {
+      hasWorkspace: (tenant, workspace) => workspaces.get(tenant)?.has(workspace) ?? false,
+      ...(roles !== undefined && { roles }),
+      stepUp: signInRules(config),
+      approvers: approverDirectory(config),
+    },
+    http: {
+      refusals,
+      ...(records.rateLimit !== undefined && { rateLimit: records.rateLimit }),
+      maxRequestBodyBytes,
+      ...(config.cors !== undefined && { cors: config.cors }),
+      streams: { ...streams, readerLimits },
+    },
+    webhooks: { ...webhooks, deadLetterRetentionDays: deadLetter.retentionDays },
+    egress,
+    features: {
+      apiKeys,
+      access,
+      ...portalOptions(config, baseUrl),
+      ...(config.triggers !== undefined && { triggers: await configuredTriggers(config.triggers, log) }),
+      ...(enabled && { workspaceFiles }),
+      ...(config.workspaceDiscovery !== undefined && {
+        workspaceDiscovery: {
+          workspacesOf: (tenant) => [...(workspaces.get(tenant) ?? [])],
+          familiesOf: (tenant, workspace) =>
+            config.workspaceDiscovery?.find((view) => view.tenant === tenant && view.workspace === workspace)?.families,
+        },
+      }),
+      debugBundles: await bundleKeys(config, secret, formerSecretKeys),
+    },
+    mounts: [...(await mounts(config)), ...logouts(config, { access, records, now: Date.now, log })],
+    discovery: {
+      implementation: { name: 'svc-reference-host', version: VERSION, vendor: config.org },
       fixtures: CONFORMANCE_FIXTURES,
       families: { httpClient: HTTP_CLIENT },
       limits,
       ...(config.contractProvenance !== null && { contractProvenance: config.contractProvenance }),
     },
-    apiKeys,
-    access,
-    ...portalOptions(config, baseUrl),
-    ...(config.workspaceDiscovery !== undefined && {
-      workspaceDiscovery: {
-        workspacesOf: (tenant: string) => [...(workspaces.get(tenant) ?? [])],
-        familiesOf: (tenant: string, workspace: string) =>
-          config.workspaceDiscovery?.find((view) => view.tenant === tenant && view.workspace === workspace)?.families,
-      },
-    }),
-    log,
-    telemetry: config.telemetry,
-    baseUrl,
-    org: config.org,
-    authenticate: lanes,
-    refusals,
-    ...(roles !== undefined && { roles }),
-    stepUp: signInRules(config),
-    approvers: approverDirectory(config),
     audit: {
       ...keys.audit,
       checkpointIntervalEntries,
@@ -209,27 +233,13 @@ export async function assemble(
         witness: cosigner(config.audit.witness, { policy: egress }),
       }),
     },
-    debugBundles: await bundleKeys(config, secret, formerSecretKeys),
-    secretKey: secret,
-    formerSecretKeys,
-    hasWorkspace: (tenant, workspace) => workspaces.get(tenant)?.has(workspace) ?? false,
-    egress,
-    protocol: { versions, preferred: config.protocol.preferred ?? defaultPreference(versions), minClientVersion },
-    ...(mirror !== undefined && { mirrorReads: mirror }),
-    ...(retirement !== undefined && { retirement: retirementOf(retirement) }),
-    ...(records.rateLimit !== undefined && { rateLimit: records.rateLimit }),
-    ...(config.cors !== undefined && { cors: config.cors }),
-    ...(config.triggers !== undefined && {
-      triggers: await configuredTriggers(config.triggers, log),
-    }),
-    webhooks: { ...webhooks, deadLetterRetentionDays: deadLetter.retentionDays },
-    mounts: [...(await mounts(config)), ...logouts(config, { access, records, now: Date.now, log })],
-    streams: { ...streams, readerLimits },
-    ...(enabled && { workspaceFiles }),
-    retention: { ...kept, ...(runDays !== undefined && { runDays }), ...(auditDays !== undefined && { auditDays }) },
-    idempotencyRetentionHours: idempotencyDays * 24,
-    maxRequestBodyBytes,
-    implementation: { name: 'svc-reference-host', version: VERSION, vendor: config.org },
+    retention: {
+      ...kept,
+      ...(runDays !== undefined && { runDays }),
+      ...(auditDays !== undefined && { auditDays }),
+      replyHours: idempotencyDays * 24,
+    },
+    ports: { log, telemetry: config.telemetry },
   });
 }
 

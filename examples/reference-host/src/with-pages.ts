@@ -1,4 +1,4 @@
-import type { Host, HostOptions } from '@svc/host-kit';
+import type { FeatureOptions, Host } from '@svc/host-kit';
 import type { Config } from './config.ts';
 
 /** Returns the host with its web pages in front of it. Loads a page only when it is configured. */
@@ -34,8 +34,8 @@ export async function withPages(
   };
 }
 
-/** The options of the host for the sessions of the portal. */
-export function portalOptions({ portal }: Pick<Config, 'portal'>, baseUrl: string): Pick<HostOptions, 'portal'> {
+/** The feature of the host for the sessions of the portal. */
+export function portalOptions({ portal }: Pick<Config, 'portal'>, baseUrl: string): Pick<FeatureOptions, 'portal'> {
   if (portal === false) return {};
   const pageUrl = `${baseUrl}${portalPath(portal)}/`;
   return { portal: { pageUrl, ...(portal !== true && { maxOpenPerTenant: portal.maxOpenPerTenant }) } };

@@ -559,7 +559,7 @@ describe(covers('auth.models.at-least-one'), () => {
     const { memoryStore } = await import('@svc/host-kit/stores/memory');
     const execute = async () => ({ status: 'completed', outputs: {} }) as const;
     const engine = { execute };
-    const options = { store: memoryStore(), engine, secretKey: systemRandom(32), hasWorkspace: () => false };
+    const options = { store: memoryStore(), engine, secretKey: systemRandom(32) };
     expect(() => createHost({ ...options, authenticate: [] })).toThrow('at least one lane');
   });
 });

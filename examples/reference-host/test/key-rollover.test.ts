@@ -42,7 +42,7 @@ test(`${covers('webhooks.secret.encrypted-at-rest')} replaces the key, and drops
     expect(await without.ended).toBe(2);
     expect(without.stderr.filter((line) => !line.startsWith('{'))).toEqual([
       `secretKey: the database holds records sealed with the key ${keyId(secretKey)}; the keys of this host are ${keyId(other)}. ` +
-        'Restore the missing key as secretKey, or add it to formerSecretKeys.',
+        'Restore the missing key as secretKey, or add it to the former keys.',
     ]);
   } finally {
     await host.stop();

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
-import { createHost, type Host, type HostOptions, type MountDefinition } from '@svc/host-kit';
+import { createHost, type DiscoveryOptions, type Host, type HostOptions, type MountDefinition } from '@svc/host-kit';
 import { toNodeListener } from '@svc/host-kit/node';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { covers } from '@svc/tools/covers';
@@ -52,8 +52,8 @@ async function serve(options: Partial<HostOptions> = {}): Promise<string> {
     authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]) })],
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
     ...options,
+    authorization: { hasWorkspace: () => true, ...options.authorization },
   });
   hosts.push(host);
   await host.start();
@@ -66,15 +66,15 @@ let opted = '';
 let onlyMajor1 = '';
 let onlyMajor2 = '';
 beforeAll(async () => {
-  const families: NonNullable<HostOptions['capabilities']> = {
+  const families: DiscoveryOptions = {
     families: { aiProviders: { supported: ['openai'] }, kanban: {} },
     claims: { kanban: { status: 'experimental', until: '2.1' } },
     envelopeKinds: ['error', 'media.image'],
     featureSurfaces: ['host.sample.board'],
   };
-  single = await serve({ singleTenant: true, mounts: [bridge] });
-  capable = await serve({ capabilities: families });
-  opted = await serve({ capabilities: { ...families, experimental: true } });
+  single = await serve({ authorization: { singleTenant: true }, mounts: [bridge] });
+  capable = await serve({ discovery: families });
+  opted = await serve({ discovery: { ...families, experimental: true } });
   onlyMajor1 = await serve({ protocol: { versions: ['1.1'], preferred: '1.1' } });
   onlyMajor2 = await serve({ protocol: { versions: ['2.0'], preferred: '2.0' } });
 });

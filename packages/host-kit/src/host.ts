@@ -45,8 +45,7 @@ export interface Host {
    * logged as `run.unreadable` and passed over, and so is a subscription (`subscription.unreadable`) and an API key
    * (`api-key.unreadable`).
    *
-   * @throws {TypeError} when the store holds records sealed with a key that is neither `secretKey` nor one of
-   * `formerSecretKeys`
+   * @throws {TypeError} when the store holds records sealed with a key that is none of `secretKey`
    * @throws {Error} when the files of the store are damaged
    */
   start(): Promise<void>;

@@ -10,6 +10,7 @@ export type {
 export { type StoredAccessOptions, storedAccess } from './access/stored-access.ts';
 export { type AnchorOptions, AuditLogError, compareWithSink } from './audit/anchor.ts';
 export { checkpointFile } from './audit/checkpoint-file.ts';
+export type { DiscoveryOptions } from './discovery/discovery-options.ts';
 export type { WorkspaceDiscovery } from './discovery/workspace-view.ts';
 export { HostError, type HostErrorCode } from './errors.ts';
 export type { EventPayloads, EventType } from './events/event-types.ts';
@@ -37,9 +38,14 @@ export {
 } from './mounts/back-channel-logout.ts';
 export type { Mount, MountDefinition, MountServices } from './mounts/mount.ts';
 export type { AuditOptions } from './options/audit-options.ts';
+export type { AuthorizationOptions } from './options/authorization-options.ts';
 export type { CaptureOptions } from './options/capture-options.ts';
 export type { DebugBundleKeys } from './options/debug-bundle-keys.ts';
+export type { FeatureOptions } from './options/feature-options.ts';
+export type { HttpOptions } from './options/http-options.ts';
+export type { PortOptions } from './options/port-options.ts';
 export type { PortalOptions } from './options/portal-options.ts';
+export type { ProtocolOptions } from './options/protocol-options.ts';
 export type { RetentionOptions } from './options/retention-options.ts';
 export type { StreamOptions } from './options/stream-options.ts';
 export type { EmailOptions, TriggerOptions } from './options/trigger-options.ts';
@@ -109,6 +115,7 @@ export type { ReceivedFailure, Transport, TransportRequest, TransportVerdict } f
 export { type WrappedMembers, wrapEngine } from './ports/wrap-engine.ts';
 export type { EventLog } from './runs/event-log.ts';
 export { type KeyCoverage, keyCoverageOf } from './sealing/key-coverage.ts';
+export type { SecretKey, SecretKeys } from './sealing/secret-key.ts';
 export type { ReaderLimits } from './streams/reader-limits.ts';
 export type { TelemetryOptions } from './telemetry/scope.ts';
 export { VERSION } from './version.ts';

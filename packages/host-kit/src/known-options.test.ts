@@ -11,10 +11,15 @@ describe('requireKnown', () => {
     ],
     [{ webhooks: { circuit: { cooldown: 1 } } }, 'createHost: unknown option webhooks.circuit.cooldown. Did you mean'],
     [
-      { streams: { places: { perRun: 1 } } },
-      'createHost: unknown option streams.places. The options there are readerLimits',
+      { http: { streams: { places: { perRun: 1 } } } },
+      'createHost: unknown option http.streams.places. The options there are readerLimits',
     ],
-    [{ cors: ['https://a.example'] }, 'createHost: cors must be an object, not a list. The options there are origins'],
+    [
+      { http: { cors: ['https://a.example'] } },
+      'createHost: http.cors must be an object, not a list. The options there are origins',
+    ],
+    [{ clock: {} }, 'createHost: unknown option clock. Did you mean ports.clock?'],
+    [{ webhooks: { perTenant: 4 } }, 'unknown option webhooks.perTenant. Did you mean webhooks.concurrency.perTenant?'],
     [{ audit: 'yes' }, 'createHost: audit must be an object.'],
     [null, 'createHost: its options must be an object.'],
     [{ ['__proto__']: 1, constructor: 1 }, 'createHost: unknown option __proto__.'],

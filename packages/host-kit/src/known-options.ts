@@ -28,7 +28,7 @@ export function requireKnown(owner: string, options: unknown, names: Names, path
     );
   for (const [name, value] of Object.entries(options)) {
     const known = Object.hasOwn(names, name) ? names[name] : undefined;
-    if (known === undefined) throw unknown(owner, path, name, Object.keys(names));
+    if (known === undefined) throw unknown(owner, path, name, names);
     if (known !== true && value !== undefined) requireKnown(owner, value, known, `${path}${name}.`);
   }
 }
@@ -94,10 +94,19 @@ export const A_STORE: Demand = {
   remedy: "Pass one such as sqliteStore('svc.db').",
 };
 
-function unknown(owner: string, path: string, name: string, names: readonly string[]): TypeError {
-  const meant = nearestName(name, names);
-  const advice = meant === undefined ? `The options there are ${names.join(', ')}.` : `Did you mean ${path}${meant}?`;
+function unknown(owner: string, path: string, name: string, names: Names): TypeError {
+  const meant = groupWith(name, names) ?? nearestName(name, Object.keys(names));
+  const advice =
+    meant === undefined ? `The options there are ${Object.keys(names).join(', ')}.` : `Did you mean ${path}${meant}?`;
   return new TypeError(`${owner}: unknown option ${path}${name}. ${advice}`);
+}
+
+/** Returns the path of a name that stands in one of the groups. */
+function groupWith(name: string, names: Names): string | undefined {
+  const group = Object.keys(names).find(
+    (group) => typeof names[group] === 'object' && Object.hasOwn(names[group], name),
+  );
+  return group && `${group}.${name}`;
 }
 
 /** Returns the name that a text most likely misspells, in at most two characters; undefined if there is none. */

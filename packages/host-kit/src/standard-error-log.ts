@@ -5,7 +5,7 @@ import type { Clock } from './ports/clock.ts';
 import type { LogRecord } from './ports/log.ts';
 
 /**
- * Makes the log of a host without `log`: records of the levels `warn` and `error` become lines of JSON on standard error,
+ * Makes the log of a host without `ports.log`: records of the levels `warn` and `error` become lines of JSON on standard error,
  * of a bounded length, one a second for one cause. A stream that fails ends nothing.
  *
  * @param stream default: standard error, shared by the hosts of a process

@@ -91,7 +91,7 @@ const host = createHost({
   store: memoryStore(),
   authenticate: [apiKeyLane({ keys })],
   engine: withConformanceFixtures(engine),
-  capabilities: { fixtures: CONFORMANCE_FIXTURES },
+  discovery: { fixtures: CONFORMANCE_FIXTURES },
   secretKey: crypto.getRandomValues(new Uint8Array(32)),
   egress: egressPolicy({ allowLoopback: true }),
   webhooks: { retryPolicy: { maxAttempts: 4, backoff: 'fixed', delayMs: 100, maxDelayMs: 10_000 } },

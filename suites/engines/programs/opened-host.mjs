@@ -30,7 +30,7 @@ export async function openHost({ databaseUrl, workflows, restate, ...others }) {
     store: await postgresStore({ url: databaseUrl }),
     authenticate: [apiKeyLane({ keys: memoryKeyStore(KEYS) })],
     secretKey: new Uint8Array(32),
-    log,
+    ports: { log },
   });
   await host.start();
 

@@ -45,9 +45,9 @@ export function makeHost({ keyHashes, store, secretKey, receiverPort }: HostOpti
     authenticate,
     engine,
     protocol,
-    hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace === 'main',
+    authorization: { hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace === 'main' },
     egress: egressPolicy({ allowLoopback: receiverPort === undefined ? false : [receiverPort] }),
-    log: (record) => console.error(JSON.stringify(record)),
+    ports: { log: (record) => console.error(JSON.stringify(record)) },
   });
   return { host, auth: authenticator({ lanes: authenticate }), versions: served(protocol) };
 }

@@ -48,10 +48,10 @@ function make(): Running {
     engine,
     protocol,
     // Next.js removes the header Content-Encoding, so no client could read a compressed answer.
-    contentEncodings: [],
-    hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace === 'main',
+    http: { contentEncodings: [] },
+    authorization: { hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace === 'main' },
     egress: egressPolicy({ allowLoopback: RECEIVER_PORT ? [Number(RECEIVER_PORT)] : false }),
-    log: (record) => console.error(JSON.stringify(record)),
+    ports: { log: (record) => console.error(JSON.stringify(record)) },
   });
   return { host, auth: authenticator({ lanes: authenticate }) };
 }

@@ -57,7 +57,7 @@ const STORED_ACCESS_OPTIONS = { store: true, roles: true, workloads: true, maxCa
 
 /**
  * Makes the roles, the assignments, the bound workloads and the withdrawn credentials in the store of a host: the option
- * `access` of `createHost`, a `RoleDirectory` for `roleAuthorizer`, and a resolver for `workloadLane`.
+ * `features.access` of `createHost`, a `RoleDirectory` for `roleAuthorizer`, and a resolver for `workloadLane`.
  *
  * @throws {TypeError} for an unknown option, a number out of its range, or an identity that two tenants could bind
  * @example

@@ -17,8 +17,8 @@ import { valid } from './valid.ts';
  * @see Interface: Discovery document (capabilities)
  */
 export function documentV1(input: DiscoveryInput): DiscoveryV1 {
-  const { signingKeys, extensions, featureSurfaces, fixtures, contractProvenance } = input.capabilities;
-  const { envelopeKinds = [] } = input.capabilities;
+  const { signingKeys, extensions, featureSurfaces, fixtures, contractProvenance } = input.declared;
+  const { envelopeKinds = [] } = input.declared;
   const own: Facets = {
     webhooks: {
       signed: true,
@@ -32,7 +32,7 @@ export function documentV1(input: DiscoveryInput): DiscoveryV1 {
     eventLog: EVENT_LOG,
     idempotency: { retentionHours: input.idempotencyRetentionHours },
   };
-  const { known, others } = servedFamilies(input.capabilities);
+  const { known, others } = servedFamilies(input.declared);
   const families = {
     auth: authV1(input),
     authorization: authorizationOf(input) ?? { supported: false },
@@ -83,12 +83,12 @@ function authorizationOf({ roles }: DiscoveryInput): object | undefined {
 }
 
 /** Returns the `auth` record: the supported profiles, each with the parameters that a client needs. */
-function authV1({ authentication, capabilities, audit }: DiscoveryInput): object {
+function authV1({ authentication, declared, audit }: DiscoveryInput): object {
   const { tokens, workloads } = authentication;
   const [person] = tokens.user;
   const [machine] = tokens.client;
   const [workload] = workloads;
-  const { mtls, rotation } = capabilities.authentication ?? {};
+  const { mtls, rotation } = declared.authentication ?? {};
   return {
     supported: true,
     profiles: [

@@ -17,8 +17,8 @@ import { valid } from './valid.ts';
  * @see Interface: Discovery document (capabilities)
  */
 export function documentV2(input: DiscoveryInput, contract: string): DiscoveryV2 {
-  const { signingKeys, extensions, fixtures, envelopeKinds } = input.capabilities;
-  const { known, others, claims } = servedFamilies(input.capabilities);
+  const { signingKeys, extensions, fixtures, envelopeKinds } = input.declared;
+  const { known, others, claims } = servedFamilies(input.declared);
   const { signatureAlgorithms, secretRotation } = input.webhooks;
   const claim: Claim = { status: 'stable', since: contract, witness: 'witnessable-unaided' };
   const own: Facets = {
@@ -69,7 +69,7 @@ export function documentV2(input: DiscoveryInput, contract: string): DiscoveryV2
   for (const [name, { since }] of Object.entries(families)) {
     if (!input.versions.includes(since))
       throw new TypeError(
-        `capabilities.claims.${name}.since: this host does not serve version ${since}. ` +
+        `discovery.claims.${name}.since: this host does not serve version ${since}. ` +
           `Pass one of ${input.versions.join(', ')}.`,
       );
   }

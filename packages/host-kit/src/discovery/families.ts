@@ -335,10 +335,15 @@ export const METADATA = {
   signingKeys: z
     .array(
       z.strictObject({
+        /** The id of the key: 1 to 128 of `A-Z a-z 0-9 . _ ~ -`. */
         keyId: z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -'),
+        /** Its algorithm. */
         alg: z.literal('ed25519'),
+        /** The 32 bytes of the key in base64url. */
         publicKey: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 43 characters of base64url'),
+        /** The documents that it signs. */
         use: z.literal('certification-bundle'),
+        /** Time from which the key signs nothing, ISO 8601 in UTC. Absent: it signs. */
         retiredAt: z.iso.datetime().optional(),
       }),
     )

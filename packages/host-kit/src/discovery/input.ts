@@ -1,7 +1,7 @@
 import type { SignatureAlgorithm } from '../ports/subscriptions.ts';
 import type { RetryPolicy } from '../webhooks/retry.ts';
 import type { AdvertisedAuthentication } from './authentication.ts';
-import type { HostCapabilities } from './capabilities.ts';
+import type { DiscoveryOptions } from './discovery-options.ts';
 
 /** The facts about a host from which both documents are built. */
 export interface DiscoveryInput {
@@ -39,8 +39,8 @@ export interface DiscoveryInput {
   readonly audit: AdvertisedAudit | undefined;
   /** The path of the document that a caller's workspaces see. Undefined: there is none. */
   readonly workspacePath: string | undefined;
-  /** Capabilities that the host declares itself. */
-  readonly capabilities: HostCapabilities;
+  /** Facts and capabilities that the host declares itself. */
+  readonly declared: DiscoveryOptions;
 }
 
 /** Parameters of the audit log's checkpoints. One is made after so many entries, or so many seconds. */

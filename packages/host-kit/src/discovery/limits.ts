@@ -1,5 +1,5 @@
 import type { RunLimits } from '../execution/limits.ts';
-import type { HostCapabilities } from './capabilities.ts';
+import type { DiscoveryOptions } from './discovery-options.ts';
 import { LIMITS } from './families.ts';
 import type { DiscoveryInput } from './input.ts';
 import { LIMIT_VALUES } from './limit-values.ts';
@@ -12,9 +12,9 @@ import { valid } from './valid.ts';
  * @see Interface: Limits
  */
 export function limitsOf({
-  capabilities: { limits },
+  declared: { limits },
   maxRequestBodyBytes,
-}: Pick<DiscoveryInput, 'capabilities' | 'maxRequestBodyBytes'>): Readonly<Record<string, number>> {
+}: Pick<DiscoveryInput, 'declared' | 'maxRequestBodyBytes'>): Readonly<Record<string, number>> {
   return {
     clarificationRounds: LIMIT_VALUES['limits.clarificationRounds'],
     schemaRounds: LIMIT_VALUES['limits.schemaRounds'],
@@ -33,12 +33,12 @@ export function limitsOf({
  *
  * @throws {TypeError} for a value that the interface does not allow
  */
-export function runLimits(limits: HostCapabilities['limits']): RunLimits {
-  const declared = limitsOf({ capabilities: { ...(limits !== undefined && { limits }) }, maxRequestBodyBytes: 1 });
+export function runLimits(limits: DiscoveryOptions['limits']): RunLimits {
+  const declared = limitsOf({ declared: { ...(limits !== undefined && { limits }) }, maxRequestBodyBytes: 1 });
   const { clarificationRounds, maxNodeExecutions, maxRunDurationMs, maxLoopIterations } = valid(
     LIMITS,
     declared,
-    'capabilities.limits',
+    'discovery.limits',
   );
   return {
     clarificationRounds,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { HostCapabilities } from './capabilities.ts';
 import { KIT_FAMILIES } from './described-families.ts';
+import type { DiscoveryOptions } from './discovery-options.ts';
 import { CLAIMED, FACETS, type Facets, METADATA, OTHER_FAMILY } from './families.ts';
 import type { Claim } from './schema-v2.ts';
 import { valid } from './valid.ts';
@@ -21,14 +21,14 @@ export interface ServedFamilies {
  * @throws {TypeError} when the interface does not know a family, a facet or a value, when the kit describes the family
  *   itself, or when the name of another family is taken
  */
-export function servedFamilies(capabilities: HostCapabilities): ServedFamilies {
-  const { families = {}, otherFamilies = {}, experimental = false } = capabilities;
+export function servedFamilies(options: DiscoveryOptions): ServedFamilies {
+  const { families = {}, otherFamilies = {}, experimental = false } = options;
   for (const name of KIT_FAMILIES) if (name in families) throw new TypeError(isDescribed(name));
   const checked = valid(FAMILIES, families, 'Capability families');
-  const declared = valid(OTHERS, otherFamilies, 'capabilities.otherFamilies');
+  const declared = valid(OTHERS, otherFamilies, 'discovery.otherFamilies');
   for (const name of Object.keys(declared)) if (TAKEN.has(name)) throw new TypeError(isTaken(name));
   const claims: Record<string, Partial<Claim>> = {
-    ...capabilities.claims,
+    ...options.claims,
     ...Object.fromEntries(Object.entries(declared).map(([name, { claim = {} }]) => [name, claim])),
   };
   const isServed = ([name, facets]: [string, unknown]) =>
@@ -69,9 +69,9 @@ const TAKEN: ReadonlySet<string> = new Set([
 ]);
 
 function isDescribed(name: string): string {
-  return `capabilities.families.${name}: the kit describes this family itself, from the options of createHost. Remove it.`;
+  return `discovery.families.${name}: the kit describes this family itself, from the options of createHost. Remove it.`;
 }
 
 function isTaken(name: string): string {
-  return `capabilities.otherFamilies.${name}: the interface has a member of this name. Use another name, or \`families\`.`;
+  return `discovery.otherFamilies.${name}: the interface has a member of this name. Use another name, or \`families\`.`;
 }

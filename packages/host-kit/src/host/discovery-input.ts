@@ -1,5 +1,5 @@
 import type { AdvertisedAuthentication } from '../discovery/authentication.ts';
-import type { HostCapabilities } from '../discovery/capabilities.ts';
+import type { DiscoveryOptions } from '../discovery/discovery-options.ts';
 import { engineFamilies } from '../discovery/engine-families.ts';
 import type { Facets, Family } from '../discovery/families.ts';
 import type { DiscoveryInput } from '../discovery/input.ts';
@@ -10,14 +10,14 @@ import type { Services } from './services.ts';
 
 /** Gathers the options and services that the discovery documents describe. */
 export function discoveryInput(services: Services, mounts: readonly Mount[]): DiscoveryInput {
-  const { engine, audit, capabilities, org, debugBundles } = services;
-  const signingKeys = [...(debugBundles?.signingKeys ?? []), ...(capabilities?.signingKeys ?? [])];
+  const { engine, audit, declared, org, debugBundles } = services;
+  const signingKeys = [...(debugBundles?.signingKeys ?? []), ...(declared.signingKeys ?? [])];
   const { implementation, maxRequestBodyBytes, webhooks, workspaceFiles } = services;
-  const { idempotencyRetentionHours, contentEncodings, authentication } = services;
+  const { contentEncodings, authentication, retention } = services;
   const served: Facets = {
     observability: { otel: { namespace: 'svc' } },
     feedback: FEEDBACK,
-    ...engineFamilies(engine, services.approvers, services.retention.runDays),
+    ...engineFamilies(engine, services.approvers, retention.runDays),
     ...mountFamilies(mounts),
     ...(services.triggers !== undefined && { triggerBridge: triggerBridgeOf(services.triggers) }),
   };
@@ -29,7 +29,7 @@ export function discoveryInput(services: Services, mounts: readonly Mount[]): Di
     engineVersion: engine.version,
     maxRequestBodyBytes,
     webhooks,
-    idempotencyRetentionHours,
+    idempotencyRetentionHours: retention.replyHours,
     contentEncodings,
     workspaceFiles,
     authentication,
@@ -40,15 +40,15 @@ export function discoveryInput(services: Services, mounts: readonly Mount[]): Di
       checkpointIntervalSeconds: audit.intervalSeconds,
     },
     workspacePath: services.workspaceDiscovery && `/host/${org}/discovery`,
-    capabilities: {
-      ...capabilities,
+    declared: {
+      ...declared,
       ...(signingKeys.length > 0 && { signingKeys }),
-      families: { ...claimable(capabilities, served), ...served },
+      families: { ...claimable(declared, served), ...served },
       extensions: {
         ...mountExtensions(org, mounts),
-        ...retentionExtension(org, services.retention),
-        ...authenticationExtension(org, authentication, capabilities?.authentication?.mtls),
-        ...capabilities?.extensions,
+        ...retentionExtension(org, retention),
+        ...authenticationExtension(org, authentication, declared.authentication?.mtls),
+        ...declared.extensions,
       },
     },
   };
@@ -63,16 +63,16 @@ const NO_FLOOR = '0.0';
  * @throws {TypeError} when the kit, the engine or a mount already describes one, or when the kit answers its operations
  *   with an error
  */
-function claimable({ families = {} }: HostCapabilities = {}, served: Facets): HostCapabilities['families'] {
+function claimable({ families = {} }: DiscoveryOptions, served: Facets): DiscoveryOptions['families'] {
   for (const name of Object.keys(families)) {
-    const claim = `capabilities.families.${name}`;
+    const claim = `discovery.families.${name}`;
     if (name in served) throw new TypeError(`${claim}: the kit describes this family itself. Remove it.`);
     const reason: unknown = Reflect.get(NOT_SERVED, name);
     if (typeof reason === 'string') throw new TypeError(`${claim}: ${reason} Remove it.`);
   }
   if (families.triggerBridge?.ingestion?.registrationEndpoint !== undefined)
     throw new TypeError(
-      'capabilities.families.triggerBridge.ingestion.registrationEndpoint: the kit does not serve this operation. Remove it.',
+      'discovery.families.triggerBridge.ingestion.registrationEndpoint: the kit does not serve this operation. Remove it.',
     );
   return families;
 }
@@ -88,7 +88,7 @@ const NOT_SERVED = {
 function retentionExtension(
   org: string,
   { runDays, auditDays, effectDays, deliverySeriesDays, versionUseDays }: Retention,
-): HostCapabilities['extensions'] {
+): DiscoveryOptions['extensions'] {
   if (runDays === undefined && auditDays === undefined) return {};
   return {
     [`${org}.retention`]: {
@@ -111,7 +111,7 @@ function authenticationExtension(
   org: string,
   { tokens, opaqueTokens, workloads, dpop }: AdvertisedAuthentication,
   mtls: object | undefined,
-): HostCapabilities['extensions'] {
+): DiscoveryOptions['extensions'] {
   const issuers = [...tokens.user, ...tokens.client].map(({ issuer, audiences: [audience] }) => ({ issuer, audience }));
   const introspection = opaqueTokens.map(({ issuer, audiences: [audience], profiles, maxAgeSeconds }) => ({
     issuer,

@@ -1,4 +1,4 @@
-import type { HostOptions } from '../options.ts';
+import type { AuthorizationOptions } from '../options/authorization-options.ts';
 import { describeError, type Log } from '../ports/log.ts';
 
 /**
@@ -20,12 +20,12 @@ export function knownWorkspace(hasWorkspace: HasWorkspace, log: Log): HasWorkspa
   };
 }
 
-type HasWorkspace = NonNullable<HostOptions['hasWorkspace']>;
+type HasWorkspace = NonNullable<AuthorizationOptions['hasWorkspace']>;
 
 /** Names the type alone: the value may be a record of a tenant. */
 function faultOf(answer: unknown): string {
   const found = isThenable(answer) ? 'a promise' : answer === null ? 'null' : typeof answer;
-  return `hasWorkspace: returned ${found}, so the workspace is refused. Return true or false, without async.`;
+  return `authorization.hasWorkspace: returned ${found}, so the workspace is refused. Return true or false, without async.`;
 }
 
 function isThenable(value: unknown): boolean {

@@ -25,17 +25,17 @@ function checked(options: MirrorOptions, { overlap }: Served): MirrorOptions {
   const { share, maxConcurrent, majors } = options;
   if (!(typeof share === 'number' && share > 0 && share <= 1))
     throw new TypeError(
-      'mirrorReads.share: must be above 0 and at most 1. Pass 0.01 to compare one read of a hundred.',
+      'protocol.mirrorReads.share: must be above 0 and at most 1. Pass 0.01 to compare one read of a hundred.',
     );
   if (!Number.isInteger(maxConcurrent) || maxConcurrent < 1 || maxConcurrent > MOST_CONCURRENT)
     throw new TypeError(
-      `mirrorReads.maxConcurrent: must be a whole number from 1 to ${MOST_CONCURRENT}. Leave it out for 2.`,
+      `protocol.mirrorReads.maxConcurrent: must be a whole number from 1 to ${MOST_CONCURRENT}. Leave it out for 2.`,
     );
   const isKnown = majors.length > 0 && majors.every((major) => major === 1 || major === 2);
-  if (!isKnown) throw new TypeError('mirrorReads.majors: must list 1, 2 or both. Leave it out for [1].');
+  if (!isKnown) throw new TypeError('protocol.mirrorReads.majors: must list 1, 2 or both. Leave it out for [1].');
   if (!overlap)
     throw new TypeError(
-      'mirrorReads: needs both majors in protocol.versions, because it compares them. Add one, or leave mirrorReads out.',
+      'protocol.mirrorReads: needs both majors in protocol.versions, because it compares them. Add one, or leave protocol.mirrorReads out.',
     );
   return options;
 }

@@ -17,15 +17,9 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
     remedy: 'Pass stepsEngine({ workflows }), or { greet: async ({ inputs }) => outputs }.',
   },
   secretKey: {
-    form: '32 bytes, or their text',
-    fits: isKey,
+    form: '32 bytes, their text, or { current, former }',
+    fits: (value) => isKey(value) || isKeys(value),
     remedy: "Pass 32 random bytes that stay the same: secretKeyFile('svc.db-secret-key') of @svc/host-kit/node.",
-  },
-  formerSecretKeys: {
-    form: 'a list of keys',
-    fits: (value) => Array.isArray(value) && value.every(isKey),
-    remedy: 'Pass the former values of secretKey.',
-    isOptional: true,
   },
   egress: {
     form: 'a policy',
@@ -33,9 +27,12 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
     remedy: 'Pass egressPolicy({ … }) of @svc/egress-guard, not its options.',
     isOptional: true,
   },
-  rateLimit: A_RATE_LIMITER,
-  hasWorkspace: functionThat("Pass one such as (tenant, workspace) => workspace === 'main', or leave it out.", true),
-  ownScopes: {
+  'http.rateLimit': A_RATE_LIMITER,
+  'authorization.hasWorkspace': functionThat(
+    "Pass one such as (tenant, workspace) => workspace === 'main', or leave it out.",
+    true,
+  ),
+  'authorization.ownScopes': {
     form: 'a list of scopes',
     fits: (value) => Array.isArray(value) && value.every(isScope),
     remedy: "Pass scopes without wildcards: ['orders:read'].",
@@ -54,8 +51,8 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
     remedy: 'Pass the results of a2a, mcp and chat.',
     isOptional: true,
   },
-  log: functionThat('Pass one that writes a record: (record) => console.error(JSON.stringify(record)).', true),
-  random: functionThat('Leave it out for the generator of the operating system.', true),
+  'ports.log': functionThat('Pass one that writes a record: (record) => console.error(JSON.stringify(record)).', true),
+  'ports.random': functionThat('Leave it out for the generator of the operating system.', true),
 };
 
 /** Returns the forms of the members of an engine. Functions have none. */
@@ -94,6 +91,11 @@ function isEgressPolicy(value: unknown): boolean {
 /** Not `instanceof`: a test runner may have a realm of its own. */
 function isKey(value: unknown): boolean {
   return typeof value === 'string' || ArrayBuffer.isView(value);
+}
+
+function isKeys(value: unknown): boolean {
+  const former = memberOf(value, 'former');
+  return isKey(memberOf(value, 'current')) && Array.isArray(former) && former.every(isKey);
 }
 
 function isScope(value: unknown): boolean {

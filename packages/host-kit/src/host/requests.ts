@@ -56,7 +56,7 @@ export function requests(
     mounts.flatMap((mount) => mount.routes),
     served.majors.has(1),
   );
-  const retentionMs = services.idempotencyRetentionHours * HOUR_MS;
+  const retentionMs = services.retention.replyHours * HOUR_MS;
   return pipeline({
     served,
     retirement,

@@ -115,6 +115,6 @@ function missingKeys({ keyIds }: SecretBox, absent: readonly string[], unopenabl
   const unnamed = unopenable === 0 ? [] : [`${unopenable} sealed records that name no key and that no key here opens`];
   return (
     `secretKey: the database holds ${[...named, ...unnamed].join(', and ')}; the keys of this host are ${keyIds.join(', ')}. ` +
-    'Restore the missing key as secretKey, or add it to formerSecretKeys.'
+    'Restore the missing key as secretKey, or add it to the former keys.'
   );
 }

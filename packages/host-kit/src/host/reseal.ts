@@ -35,7 +35,7 @@ export function reseal(options: ResealOptions): (signal: AbortSignal) => Promise
     const message =
       unopenable === 0
         ? 'Every stored secret is sealed with secretKey.'
-        : 'Some stored secrets cannot be opened with secretKey or any of formerSecretKeys. Add the missing key to formerSecretKeys.';
+        : 'Some stored secrets cannot be opened with secretKey or any of the former keys. Add the missing key to the former ones.';
     options.log({
       level: unopenable === 0 ? 'info' : 'warn',
       event: 'secrets.resealed',

@@ -2,12 +2,12 @@ import type { CheckpointSigner } from '@svc/auth/audit';
 import { checkedOrigin } from '@svc/auth/audit-tree';
 import { type EgressPolicy, egressPolicy } from '@svc/egress-guard';
 import { type GuardedFetch, type GuardedFetchOptions, guardedFetch } from '@svc/egress-guard/fetch';
-import { checkVendorOrg, type Served, served as servedVersions } from '@svc/versioning';
+import { checkVendorOrg, type Retirement, type Served, served as servedVersions } from '@svc/versioning';
 import type { RecordAudit } from '../audit/fact.ts';
 import { type AuditRecorder, auditRecorder } from '../audit/recorder.ts';
 import { type BundleSigner, bundleSigner } from '../debug-bundle/sign.ts';
 import { type AdvertisedAuthentication, advertisedBy } from '../discovery/authentication.ts';
-import type { HostCapabilities } from '../discovery/capabilities.ts';
+import type { DiscoveryOptions } from '../discovery/discovery-options.ts';
 import { LIMIT_VALUES } from '../discovery/limit-values.ts';
 import { runLimits } from '../discovery/limits.ts';
 import type { RunLimits } from '../execution/limits.ts';
@@ -15,11 +15,15 @@ import { type FloodGuard, floodGuard } from '../flood-guard.ts';
 import { CODINGS, type Coding } from '../http/content-coding.ts';
 import { standingLookup } from '../interrupts/standing.ts';
 import { requireForms, requireKnown } from '../known-options.ts';
+import type { MountDefinition } from '../mounts/mount.ts';
 import { AUDIT_DEFAULTS, type AuditOptions } from '../options/audit-options.ts';
+import type { AuthorizationOptions } from '../options/authorization-options.ts';
 import { DEFAULT_MAX_REQUEST_BODY_BYTES } from '../options/body-limits.ts';
 import type { DebugBundleKeys } from '../options/debug-bundle-keys.ts';
+import type { FeatureOptions } from '../options/feature-options.ts';
+import type { HttpOptions } from '../options/http-options.ts';
 import type { PortalOptions } from '../options/portal-options.ts';
-import { DEFAULT_PROTOCOL } from '../options/protocol-default.ts';
+import { servedOptions } from '../options/protocol-options.ts';
 import { STREAM_DEFAULTS, type StreamOptions } from '../options/stream-options.ts';
 import { TRIGGER_DEFAULTS, type TriggerOptions } from '../options/trigger-options.ts';
 import { type WebhookOptions, webhookOptions } from '../options/webhook-options.ts';
@@ -33,10 +37,11 @@ import type { Log } from '../ports/log.ts';
 import { type Random, systemRandom } from '../ports/random.ts';
 import type { Store } from '../ports/store.ts';
 import { type StoreClock, storeClock } from '../ports/store-clock.ts';
+import type { Transport } from '../ports/transport.ts';
 import { wrapEngine } from '../ports/wrap-engine.ts';
 import { withCanonicalLogs } from '../runs/canonical-log.ts';
 import { type SecretBox, secretBox } from '../sealing/secret-box.ts';
-import { secretKeyBytes } from '../sealing/secret-key.ts';
+import { secretKeyring } from '../sealing/secret-key.ts';
 import { standardErrorLog } from '../standard-error-log.ts';
 import { tracedLog } from '../telemetry/spans.ts';
 import { type Telemetry, telemetry } from '../telemetry/telemetry.ts';
@@ -51,22 +56,18 @@ import { engineForms, HOST_OPTION_FORMS } from './option-forms.ts';
 import { HOST_OPTION_NAMES } from './option-names.ts';
 import { type Retention, retentionOf } from './retention.ts';
 
-/** The options of a host with every default applied, and the services that are made of the options alone. */
+/** The options of a host without their groups, with every default applied, and the services that are made of them alone. */
 export interface Services
-  extends Omit<
-    HostOptions,
-    | 'engine'
-    | 'secretKey'
-    | 'formerSecretKeys'
-    | 'hasWorkspace'
-    | 'workspaceFiles'
-    | 'triggers'
-    | 'portal'
-    | 'audit'
-    | 'telemetry'
-    | 'debugBundles'
-    | 'retention'
-  > {
+  extends Pick<HostOptions, 'authenticate'>,
+    Omit<AuthorizationOptions, 'hasWorkspace'>,
+    Pick<HttpOptions, 'rateLimit' | 'refusals' | 'cors'>,
+    Pick<FeatureOptions, 'apiKeys' | 'access' | 'workspaceDiscovery'> {
+  readonly baseUrl: string | undefined;
+  readonly mounts: readonly MountDefinition[];
+  /** Undefined: major 1 is not retiring. */
+  readonly retirement: Retirement | undefined;
+  /** Undefined: the guarded POST. */
+  readonly transport: Transport | undefined;
   readonly clock: Clock;
   /** Due times and leases go by it. */
   readonly storeClock: StoreClock;
@@ -78,13 +79,15 @@ export interface Services
   /** The store of the options. Its transactions are measured. */
   readonly store: Store;
   readonly engine: VersionedEngine;
-  readonly hasWorkspace: NonNullable<HostOptions['hasWorkspace']>;
+  readonly hasWorkspace: NonNullable<AuthorizationOptions['hasWorkspace']>;
   readonly secrets: SecretBox;
   readonly secretKey: Uint8Array;
   readonly formerSecretKeys: readonly Uint8Array[];
   readonly served: Served;
   readonly org: string;
-  readonly implementation: NonNullable<HostOptions['implementation']>;
+  readonly implementation: NonNullable<DiscoveryOptions['implementation']>;
+  /** Facts and capabilities that the options declare for discovery. */
+  readonly declared: DiscoveryOptions;
   /** The credentials that the lanes accept. */
   readonly authentication: AdvertisedAuthentication;
   readonly egress: EgressPolicy;
@@ -101,7 +104,6 @@ export interface Services
   readonly mirror: Mirror | undefined;
   /** Counts the callers of each major. */
   readonly versionUses: UseCounter;
-  readonly idempotencyRetentionHours: number;
   readonly retention: Retention;
   readonly contentEncodings: readonly Coding[];
   readonly maxRequestBodyBytes: number;
@@ -132,7 +134,7 @@ export interface AuditLog {
 /** The signer of debug bundles, and the keys that discovery names. */
 export interface BundleKeys {
   readonly signer: BundleSigner;
-  readonly signingKeys: NonNullable<HostCapabilities['signingKeys']>;
+  readonly signingKeys: NonNullable<DiscoveryOptions['signingKeys']>;
 }
 
 /**
@@ -144,22 +146,28 @@ export function servicesOf(options: HostOptions): Services {
   requireKnown('createHost', options, HOST_OPTION_NAMES);
   requireForms('createHost', options, HOST_OPTION_FORMS);
   requireForms('createHost', options, engineForms(options.engine));
-  const { random = systemRandom, idempotencyRetentionHours = 24 } = options;
-  const secretKey = secretKeyBytes('secretKey', options.secretKey);
-  const formerSecretKeys = (options.formerSecretKeys ?? []).map((former, index) =>
-    secretKeyBytes(`formerSecretKeys[${index}]`, former),
-  );
-  const clock = checkedClock(options.clock);
-  const guard = options.log === undefined ? standardErrorLog(clock) : floodGuard(options.log, clock);
+  const { authenticate, baseUrl, mounts = [], protocol = {}, authorization = {}, http = {}, features = {} } = options;
+  const { discovery = {}, ports = {} } = options;
+  const { random = systemRandom } = ports;
+  const { current: secretKey, former: formerSecretKeys } = secretKeyring(options.secretKey);
+  const clock = checkedClock(ports.clock);
+  const guard = ports.log === undefined ? standardErrorLog(clock) : floodGuard(ports.log, clock);
   const log = tracedLog(guard.log);
   const ofStore = storeClock({ clock, store: options.store, log });
-  const observe = telemetry(options.telemetry ?? {}, { version: VERSION, storeClock: ofStore });
-  const served = servedVersions(options.protocol ?? DEFAULT_PROTOCOL);
+  const observe = telemetry(ports.telemetry ?? {}, { version: VERSION, storeClock: ofStore });
+  const served = servedVersions(servedOptions(protocol));
   const store = withCanonicalLogs(observe.timed(options.store));
   const audit = options.audit && auditLog(options.audit, originFor(options), { clock, random, log, observe, store });
   const egress = options.egress ?? egressPolicy();
   return {
-    ...options,
+    authenticate,
+    baseUrl,
+    mounts,
+    ...authorization,
+    ...http,
+    ...features,
+    retirement: protocol.retirement,
+    transport: ports.transport,
     clock,
     storeClock: ofStore,
     random,
@@ -168,33 +176,33 @@ export function servicesOf(options: HostOptions): Services {
     observe,
     store,
     engine: wrapEngine(options.engine),
-    hasWorkspace: knownWorkspace(options.hasWorkspace ?? everyWorkspace, log),
+    hasWorkspace: knownWorkspace(authorization.hasWorkspace ?? everyWorkspace, log),
     secrets: secretBox(secretKey, random, formerSecretKeys),
     secretKey,
     formerSecretKeys,
     served,
     org: checkVendorOrg(options.org ?? 'example'),
-    implementation: options.implementation ?? { name: '@svc/host-kit', version: VERSION, vendor: 'svc' },
-    authentication: advertisedBy(options.authenticate),
+    implementation: discovery.implementation ?? { name: '@svc/host-kit', version: VERSION, vendor: 'svc' },
+    declared: discovery,
+    authentication: advertisedBy(authenticate),
     egress,
     webhooks: webhookOptions(options.webhooks),
     captureRules: captureRules(options),
-    streams: streamOptions(options),
-    workspaceFiles: options.workspaceFiles && { ...WORKSPACE_FILE_DEFAULTS, ...options.workspaceFiles },
-    triggers: options.triggers && triggerOptions(options.triggers, options.baseUrl),
-    portal: options.portal && portalOptions(options.portal),
-    mirror: options.mirrorReads && mirrorOf(options.mirrorReads, { served, observer: observe.mirror, random, clock }),
+    streams: { ...STREAM_DEFAULTS, ...http.streams },
+    workspaceFiles: features.workspaceFiles && { ...WORKSPACE_FILE_DEFAULTS, ...features.workspaceFiles },
+    triggers: features.triggers && triggerOptions(features.triggers, baseUrl),
+    portal: features.portal && portalOptions(features.portal),
+    mirror: protocol.mirrorReads && mirrorOf(protocol.mirrorReads, { served, observer: observe.mirror, random, clock }),
     versionUses: useCounter({ store, clock, storeClock: ofStore, log, counted: observe.versionUsed }),
-    idempotencyRetentionHours,
-    retention: retentionOf(options, idempotencyRetentionHours),
-    contentEncodings: options.contentEncodings ?? CODINGS,
-    maxRequestBodyBytes: options.maxRequestBodyBytes ?? DEFAULT_MAX_REQUEST_BODY_BYTES,
+    retention: retentionOf(options),
+    contentEncodings: http.contentEncodings ?? CODINGS,
+    maxRequestBodyBytes: http.maxRequestBodyBytes ?? DEFAULT_MAX_REQUEST_BODY_BYTES,
     audit,
-    debugBundles: options.debugBundles && bundleKeys(options.debugBundles),
+    debugBundles: features.debugBundles && bundleKeys(features.debugBundles),
     recordAudit: async (fact, transaction) => audit?.recorder.record(fact, transaction),
-    runLimits: runLimits(options.capabilities?.limits),
-    standingOf: options.approvers && standingLookup(options.approvers, { clock, log }),
-    runFetch: options.fetch ?? guardedFetch({ policy: egress, ...fetchLimits(options) }),
+    runLimits: runLimits(discovery.limits),
+    standingOf: authorization.approvers && standingLookup(authorization.approvers, { clock, log }),
+    runFetch: ports.fetch ?? guardedFetch({ policy: egress, ...fetchLimits(discovery) }),
   };
 }
 
@@ -208,15 +216,15 @@ function checkedClock(clock: Clock = systemClock): Clock {
   for (const name of ['now', 'monotonic', 'after'] as const) {
     if (typeof clock[name] === 'function') continue;
     throw new TypeError(
-      `clock.${name}: must be a function. Pass systemClock, or an object with now, monotonic and after.`,
+      `ports.clock.${name}: must be a function. Pass systemClock, or an object with now, monotonic and after.`,
     );
   }
   return clock;
 }
 
 /** The limits that discovery advertises for the `httpClient` of runs. */
-function fetchLimits({ capabilities }: HostOptions): Pick<GuardedFetchOptions, 'maxResponseBytes' | 'timeoutMs'> {
-  const { maxResponseBodyBytes, requestTimeoutMs } = capabilities?.families?.httpClient ?? {};
+function fetchLimits({ families }: DiscoveryOptions): Pick<GuardedFetchOptions, 'maxResponseBytes' | 'timeoutMs'> {
+  const { maxResponseBodyBytes, requestTimeoutMs } = families?.httpClient ?? {};
   return {
     maxResponseBytes: maxResponseBodyBytes ?? LIMIT_VALUES['httpClient.maxResponseBodyBytes'],
     timeoutMs: requestTimeoutMs ?? LIMIT_VALUES['httpClient.requestTimeoutMs'],
@@ -260,12 +268,8 @@ function bundleKeys({ signer, keyId, formerKeys = [] }: DebugBundleKeys): Bundle
   }));
   const all = [{ keyId: id, alg, publicKey }, ...former];
   if (new Set(all.map((key) => key.keyId)).size < all.length)
-    throw new TypeError('debugBundles: two keys have the same keyId. Give each key an id of its own.');
+    throw new TypeError('features.debugBundles: two keys have the same keyId. Give each key an id of its own.');
   return { signer: bundles, signingKeys: all.map((key) => ({ ...key, use: 'certification-bundle' as const })) };
-}
-
-function streamOptions({ streams }: HostOptions): StreamOptions {
-  return { ...STREAM_DEFAULTS, ...streams };
 }
 
 /** @throws {TypeError} without the origin that senders post to */
@@ -273,7 +277,7 @@ function triggerOptions(given: Partial<TriggerOptions>, baseUrl: string | undefi
   const chosen = { ...TRIGGER_DEFAULTS, ...given };
   if (baseUrl === undefined)
     throw new TypeError(
-      'baseUrl: is required by triggers, whose senders post to it. Pass the public origin of the host.',
+      'baseUrl: is required by features.triggers, whose senders post to it. Pass the public origin of the host.',
     );
   return chosen;
 }
@@ -282,9 +286,9 @@ function triggerOptions(given: Partial<TriggerOptions>, baseUrl: string | undefi
 function portalOptions({ pageUrl, maxOpenPerTenant = 1000 }: PortalOptions): Required<PortalOptions> {
   if (!URL.canParse(pageUrl) || !/^https?:\/\/[^?#]+$/.test(pageUrl))
     throw new TypeError(
-      'portal.pageUrl: must be an address without query and fragment. Pass one such as https://svc.example.com/portal/.',
+      'features.portal.pageUrl: must be an address without query and fragment. Pass one such as https://svc.example.com/portal/.',
     );
   if (!(Number.isSafeInteger(maxOpenPerTenant) && maxOpenPerTenant >= 1))
-    throw new TypeError('portal.maxOpenPerTenant: must be a whole number, at least 1. Leave it out for 1000.');
+    throw new TypeError('features.portal.maxOpenPerTenant: must be a whole number, at least 1. Leave it out for 1000.');
   return { pageUrl, maxOpenPerTenant };
 }

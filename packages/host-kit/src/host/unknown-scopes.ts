@@ -1,15 +1,15 @@
 import { HOST_SCOPES } from '../host-scopes.ts';
 import type { Mount } from '../mounts/mount.ts';
-import type { HostOptions } from '../options.ts';
 import type { LogRecord } from '../ports/log.ts';
 import { scopeFault } from '../scope-fault.ts';
+import type { Services } from './services.ts';
 
 /**
  * Returns a warning for each scope that the configured keys give and that opens nothing: it has no effect, and a caller
  * would learn that from a 403.
  */
 export function unknownScopes(
-  { authenticate, ownScopes = [] }: Pick<HostOptions, 'authenticate' | 'ownScopes'>,
+  { authenticate, ownScopes = [] }: Pick<Services, 'authenticate' | 'ownScopes'>,
   mounts: readonly Pick<Mount, 'routes'>[],
 ): readonly LogRecord[] {
   const ofMounts = mounts.flatMap(({ routes }) => routes.flatMap(({ scope }) => scope ?? []));
@@ -18,7 +18,7 @@ export function unknownScopes(
   return [...granted].flatMap((scope) => {
     const fault = scopeFault(scope, known);
     if (fault === undefined) return [];
-    const message = `${fault.message} Name scopes of your own in ownScopes.`;
+    const message = `${fault.message} Name scopes of your own in authorization.ownScopes.`;
     return [{ level: 'warn', event: 'key.unknown-scope', scope, message }];
   });
 }

@@ -103,15 +103,19 @@ function requirePermissible(origins: readonly string[], credentials: boolean, ma
   const inexact = origins.find((origin) => !isOrigin(origin) && origin !== '*');
   if (inexact !== undefined) {
     const shown = JSON.stringify(inexact.slice(0, 64));
-    throw new TypeError(`cors.origins: ${shown} is no exact origin. Pass one such as https://console.example.com.`);
+    throw new TypeError(
+      `http.cors.origins: ${shown} is no exact origin. Pass one such as https://console.example.com.`,
+    );
   }
-  if (origins.length === 0) throw new TypeError('cors.origins: is empty. Name an origin, or leave cors out.');
+  if (origins.length === 0) throw new TypeError('http.cors.origins: is empty. Name an origin, or leave http.cors out.');
   if (origins.includes('*') && origins.length > 1)
-    throw new TypeError('cors.origins: * stands beside other origins. Remove it, or the others.');
+    throw new TypeError('http.cors.origins: * stands beside other origins. Remove it, or the others.');
   if (origins.includes('*') && credentials)
-    throw new TypeError('cors.credentials: is refused with the origin *. List the origins that may send credentials.');
+    throw new TypeError(
+      'http.cors.credentials: is refused with the origin *. List the origins that may send credentials.',
+    );
   if (!Number.isInteger(maxAgeSeconds) || maxAgeSeconds < 0 || maxAgeSeconds > 86_400)
-    throw new TypeError('cors.maxAgeSeconds: must be a whole number from 0 to 86400. Leave it out for 600.');
+    throw new TypeError('http.cors.maxAgeSeconds: must be a whole number from 0 to 86400. Leave it out for 600.');
 }
 
 /** An origin as browsers send it: lower case, without a default port, a path or a slash at the end. */

@@ -76,7 +76,7 @@ export interface StoredKeys extends KeyStore {
 }
 
 /**
- * Makes the keys in the store of a host: a `KeyStore` for `apiKeyLane`, and the option `apiKeys` of `createHost`.
+ * Makes the keys in the store of a host: a `KeyStore` for `apiKeyLane`, and the option `features.apiKeys` of `createHost`.
  *
  * @throws {TypeError} for an unknown option, a malformed key of the configuration, or one that is there twice
  * @example

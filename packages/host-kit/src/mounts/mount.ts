@@ -1,4 +1,4 @@
-import type { HostCapabilities } from '../discovery/capabilities.ts';
+import type { DiscoveryOptions } from '../discovery/discovery-options.ts';
 import type { Facets } from '../discovery/families.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { MountRoute, Reply } from '../http/route.ts';
@@ -85,6 +85,6 @@ export function mountFamilies(mounts: readonly Mount[]): Facets {
 }
 
 /** The path of each mount, for discovery. @see Interface: Versioning, Paths, 3 */
-export function mountExtensions(org: string, mounts: readonly Mount[]): NonNullable<HostCapabilities['extensions']> {
+export function mountExtensions(org: string, mounts: readonly Mount[]): NonNullable<DiscoveryOptions['extensions']> {
   return Object.fromEntries(mounts.map(({ name, path }) => [`${org}.${name}`, { path: `/host/${org}${path}` }]));
 }

@@ -10,5 +10,5 @@ export interface MirrorOptions {
   readonly majors: readonly Major[];
 }
 
-/** The defaults of `HostOptions.mirrorReads`. */
+/** The defaults of `ProtocolOptions.mirrorReads`. */
 export const MIRROR_DEFAULTS: MirrorOptions = { share: 0.01, maxConcurrent: 2, majors: [1] };

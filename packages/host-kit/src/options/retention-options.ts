@@ -1,4 +1,4 @@
-/** The times after which records are removed, in whole days. Discovery advertises them. */
+/** The times after which records are removed, in whole days or hours. Discovery advertises them. */
 export interface RetentionOptions {
   /**
    * The time after its end for which a run is kept, with its events, interrupts, artifacts and annotations, in days. At
@@ -11,6 +11,10 @@ export interface RetentionOptions {
    * that `audit.checkpointSink` holds, so it is required, with `lastUpTo`. Default: for ever.
    */
   readonly auditDays: number;
+  /**
+   * The time for which the reply to a request is stored under its idempotency key, in hours. At least 24. Default 24.
+   */
+  readonly replyHours: number;
   /** The time after its last change for which an effect is kept in the ledger, in days. At least 14. Default 30. */
   readonly effectDays: number;
   /**

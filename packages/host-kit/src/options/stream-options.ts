@@ -7,7 +7,7 @@ export interface StreamOptions extends StreamLimits {
   readonly readerLimits: ReaderLimits;
 }
 
-/** The defaults of `HostOptions.streams`. */
+/** The defaults of `HttpOptions.streams`. */
 export const STREAM_DEFAULTS: StreamOptions = {
   readerLimits: { perRun: 500, perCredential: 500, total: 2000 },
   keepAliveMs: 15_000,
@@ -15,5 +15,5 @@ export const STREAM_DEFAULTS: StreamOptions = {
   stallMs: 30_000,
 };
 
-/** The longest permitted `streams.keepAliveMs`. */
+/** The longest permitted `http.streams.keepAliveMs`. */
 export const LONGEST_SILENCE_MS = 30_000;

@@ -87,7 +87,7 @@ export interface StreamReadingOptions {
 /** The defaults of `TriggerOptions.streams`. */
 export const STREAM_READING_DEFAULTS: StreamReadingOptions = { maxAtOnce: 100, maxPerTenant: 20, idleSeconds: 90 };
 
-/** The defaults of `HostOptions.triggers`: the values of the interface. @see Interface: Events, 4; Limits */
+/** The defaults of `FeatureOptions.triggers`: the values of the interface. @see Interface: Events, 4; Limits */
 export const TRIGGER_DEFAULTS: TriggerOptions = {
   maxPerTenant: 1000,
   maxBodyBytes: LIMIT_VALUES['triggerBridge.ingestion.maxBodyBytes'],

@@ -118,9 +118,9 @@ export interface QuestionTerms {
 export interface ApproverRefs {
   /** Ids of principals. */
   readonly approversList?: readonly string[] | undefined;
-  /** Groups of the `approvers` of `createHost`. */
+  /** Groups of the `authorization.approvers` of `createHost`. */
   readonly approverGroupRefs?: readonly string[] | undefined;
-  /** Roles of the `approvers` of `createHost`. */
+  /** Roles of the `authorization.approvers` of `createHost`. */
   readonly approverRoleRefs?: readonly string[] | undefined;
 }
 

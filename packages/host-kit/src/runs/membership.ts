@@ -31,7 +31,7 @@ export function namesWorkspace(tenancy: Principal['tenancy']): string {
 function unknownToHost(tenant: string, workspace: string, credentialId: string): HostError {
   const message = `${workspace}: is a workspace of your credential, but the host does not have it. Ask the operator of the host.`;
   const cause = new Error(
-    `hasWorkspace: returned false for the workspace ${workspace} of the tenant ${tenant}, which the credential ${credentialId} names. ` +
+    `authorization.hasWorkspace: returned false for the workspace ${workspace} of the tenant ${tenant}, which the credential ${credentialId} names. ` +
       'Let it return true for that workspace, or issue a credential with another one.',
   );
   return new HostError('forbidden', message, { details: undefined, cause });

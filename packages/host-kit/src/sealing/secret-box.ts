@@ -30,7 +30,7 @@ export function keyIdOf(sealed: Uint8Array): string | undefined {
  */
 export function secretBox(key: Uint8Array, random: Random, formerKeys: readonly Uint8Array[] = []): SecretBox {
   const current = identified(key, 'secretKey');
-  const keys = [current, ...formerKeys.map((former, index) => identified(former, `formerSecretKeys[${index}]`))];
+  const keys = [current, ...formerKeys.map((former, index) => identified(former, `secretKey.former[${index}]`))];
 
   return {
     keyIds: [hex(current), ...keys.slice(1).map(hex)],
@@ -46,9 +46,7 @@ export function secretBox(key: Uint8Array, random: Random, formerKeys: readonly 
       if (sealed[0] !== VERSION || sealed.length < HEAD_BYTES + NONCE_BYTES + TAG_BYTES) throw unknownFormat();
       const found = keys.find(({ id }) => id.equals(idIn(sealed)));
       if (found === undefined) {
-        throw new Error(
-          'formerSecretKeys: the key of a stored secret is missing. Add the former secretKey that sealed it.',
-        );
+        throw new Error('secretKey: the key of a stored secret is missing. Add the former key that sealed it.');
       }
       const head = sealed.subarray(0, HEAD_BYTES);
       return decrypt(found.key, Buffer.concat([head, Buffer.from(boundTo)]), sealed.subarray(HEAD_BYTES));
@@ -70,8 +68,7 @@ export function secretBox(key: Uint8Array, random: Random, formerKeys: readonly 
   }
 }
 
-const NO_KEY_OPENS =
-  'formerSecretKeys: no key of this host opens a stored secret. Add the former secretKey that sealed it.';
+const NO_KEY_OPENS = 'secretKey: no key of this host opens a stored secret. Add the former key that sealed it.';
 
 const ALGORITHM = 'aes-256-gcm';
 const VERSION_WITHOUT_KEY_ID = 1;

@@ -25,7 +25,7 @@ beforeAll(async () => {
     authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
+    authorization: { hasWorkspace: () => true },
     protocol: { versions: ['1.1', '2.0'], preferred: '1.1' },
   });
   await host.start();

@@ -37,7 +37,7 @@ function newHost(store: Store = memoryStore()): Host {
   return createHost({
     ...{ store, authenticate: [apiKeyLane({ keys })], secretKey: new Uint8Array(32) },
     engine: async () => ({}),
-    log: () => {},
+    ports: { log: () => {} },
   });
 }
 

@@ -108,7 +108,7 @@ async function refusal(path: string, checkpointSink: CheckpointSink): Promise<un
     engine,
     authenticate: [apiKeyLane({ keys })],
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
+    authorization: { hasWorkspace: () => true },
     audit: { signer, checkpointSink },
   });
   const error = await host.start().catch((reason: unknown) => reason);

@@ -70,7 +70,7 @@ test('an entry says which run opened a secret or changed a file, for whom, and s
     },
   };
   const path = join(folder, 'reach.db');
-  const options = { store: sqliteStore(path), engine, audit: { signer }, workspaceFiles: {} };
+  const options = { store: sqliteStore(path), engine, audit: { signer }, features: { workspaceFiles: {} } };
   const serving = await recordedHost(options);
   await serving.call('/host/example/byok/secrets/openai', { value: 'sk-0123456789' }, { method: 'PUT' });
   const run = await serving.start('any');

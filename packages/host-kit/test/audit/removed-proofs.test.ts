@@ -55,12 +55,12 @@ test.each([
     const early = await sealed(70, 20);
     const log: LogRecord[] = [];
     const host = createHost({
-      ...{ store, secretKey: new Uint8Array(32), hasWorkspace: () => true },
+      ...{ store, secretKey: new Uint8Array(32) },
       authenticate: [apiKeyLane({ keys: memoryKeyStore([key]), now: systemClock.now })],
       engine: async () => ({}),
       audit: { signer, checkpointSink: sink, origin: ORIGIN },
       retention: { auditDays: 30 },
-      log: (record) => void log.push(record),
+      ports: { log: (record) => void log.push(record) },
     });
     await host.start();
     await expect.poll(() => log.some(({ event }) => event === 'retention.removed'), { timeout: 30_000 }).toBe(true);

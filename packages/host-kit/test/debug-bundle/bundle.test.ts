@@ -32,7 +32,7 @@ const pemOf = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pk
 
 async function begin(options: Partial<HostOptions> = {}): Promise<string> {
   const debugBundles = { signer: await ed25519Signer(pemOf()), keyId: 'bundles-1' };
-  serving = await serve({ debugBundles, ...options });
+  serving = await serve({ features: { debugBundles }, ...options });
   return serving.newRun();
 }
 
@@ -141,7 +141,7 @@ test.each([
   ];
   const runId = await begin({
     authenticate: [apiKeyLane({ keys: memoryKeyStore([record]) })],
-    roles: roleAuthorizer({ catalog, directory: { rolesOf: () => assignments } }),
+    authorization: { roles: roleAuthorizer({ catalog, directory: { rolesOf: () => assignments } }) },
     audit: { signer: await ed25519Signer(pemOf()) },
   });
   const { decisions, omitted } = (await bundleOf(runId)).bundle;
@@ -153,12 +153,14 @@ test.each([
 test('former keys are told in discovery, and two keys with one id are refused', async () => {
   const former = { keyId: 'bundles-0', publicKey: 'A'.repeat(43), retiredAt: '2026-01-01T00:00:00Z' };
   const signer = await ed25519Signer(pemOf());
-  await begin({ debugBundles: { signer, formerKeys: [former] } });
+  await begin({ features: { debugBundles: { signer, formerKeys: [former] } } });
   const { signingKeys } = (await serving.json('/.well-known/svc', { 'svc-version': '2' })).body;
   expect(signingKeys[0].keyId).toMatch(/^[A-Za-z0-9_-]{16}$/);
   expect(signingKeys[1]).toEqual({ ...former, alg: 'ed25519', use: 'certification-bundle' });
   const twice = { signer, keyId: 'bundles-0', formerKeys: [former] };
-  await expect(serve({ debugBundles: twice })).rejects.toThrow('debugBundles: two keys have the same keyId');
+  await expect(serve({ features: { debugBundles: twice } })).rejects.toThrow(
+    'debugBundles: two keys have the same keyId',
+  );
 });
 
 /** Fills the log of a run, as an engine would. */

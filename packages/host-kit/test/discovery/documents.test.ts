@@ -4,7 +4,7 @@ import { served } from '@svc/versioning';
 import { parseSemanticVersion } from '@svc/versioning/axes';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Facets, HostCapabilities } from '../../src/discovery/capabilities.ts';
+import type { DiscoveryOptions, Facets } from '../../src/discovery/discovery-options.ts';
 import { documentV1 } from '../../src/discovery/document-v1.ts';
 import { documentV2 } from '../../src/discovery/document-v2.ts';
 import { discoveryDocuments } from '../../src/discovery/documents.ts';
@@ -74,7 +74,7 @@ const TABLE_OF_LIMITS = {
 };
 
 describe(covers('limits.discovery.reference-values'), () => {
-  const capabilities: HostCapabilities = { families: WITHOUT_LIMITS, limits: {} };
+  const capabilities: DiscoveryOptions = { families: WITHOUT_LIMITS, limits: {} };
 
   test("a limit that a host does not declare gets the interface's value, in both majors", () => {
     const over = { maxRequestBodyBytes: DEFAULT_MAX_REQUEST_BODY_BYTES };
@@ -88,7 +88,7 @@ describe(covers('limits.discovery.reference-values'), () => {
   });
 
   test('a declared limit is published, and the limits of other families are not', () => {
-    const stated: HostCapabilities = {
+    const stated: DiscoveryOptions = {
       families: { cache: { maxTtlSeconds: 60 }, agents: {} },
       limits: { schemaRounds: 7 },
     };
@@ -169,7 +169,7 @@ describe(covers('discovery.document.builder-values'), () => {
     ['cache', { maxSize: 1 }, /maxSize/],
     ['telepathy', {}, /telepathy/],
   ])('rejects %s %j and names the fault', (name, facets, problem) => {
-    const capabilities = { families: { [name]: facets } } as HostCapabilities;
+    const capabilities = { families: { [name]: facets } } as DiscoveryOptions;
     expect(() => documentV2(facts(capabilities), '2.0')).toThrow(problem);
     expect(() => documentV1(facts(capabilities))).toThrow(TypeError);
   });
@@ -306,12 +306,12 @@ describe(
       [{ status: 'gone' }, /status/],
       [{ since: '2.7' }, /claims\.kanban\.since: this host does not serve version 2\.7/],
     ] as const)('rejects the claim %j', (claim, problem) => {
-      const capabilities = { families: { kanban: {} }, claims: { kanban: claim } } as HostCapabilities;
+      const capabilities = { families: { kanban: {} }, claims: { kanban: claim } } as DiscoveryOptions;
       expect(() => documentV2(facts(capabilities), '2.0')).toThrow(problem);
     });
 
     test('publishes the end of a deprecated family', () => {
-      const capabilities: HostCapabilities = {
+      const capabilities: DiscoveryOptions = {
         families: { kanban: {} },
         claims: { kanban: { status: 'deprecated', until: '2027-01-01' } },
       };
@@ -323,7 +323,7 @@ describe(
 );
 
 describe(covers('versioning.release.experimental-opt-in'), () => {
-  const capabilities: HostCapabilities = {
+  const capabilities: DiscoveryOptions = {
     families: { kanban: {}, cache: {} },
     claims: { kanban: { status: 'experimental', until: '2.1' } },
   };
@@ -350,7 +350,7 @@ describe(covers('discovery.document.signing-keys'), () => {
     [{ ...signingKey, privateKey: 'x' }, false],
     [{ keyId: 'key-1' }, false],
   ])('%j: %s', (key, isRight) => {
-    const capabilities = { signingKeys: [key] } as HostCapabilities;
+    const capabilities = { signingKeys: [key] } as DiscoveryOptions;
     for (const build of [() => documentV1(facts(capabilities)), () => documentV2(facts(capabilities), '2.0')]) {
       if (isRight) expect(build()).toHaveProperty('signingKeys.0.keyId', 'key-1');
       else expect(build).toThrow(/signingKeys/);
@@ -360,7 +360,7 @@ describe(covers('discovery.document.signing-keys'), () => {
 
 describe(covers('discovery.document.envelope-kinds', 'versioning.axes.schema-versions-map'), () => {
   test('publishes a schema version for each declared kind, and for no other', () => {
-    const capabilities: HostCapabilities = { envelopeKinds: ['error', 'media.image'] };
+    const capabilities: DiscoveryOptions = { envelopeKinds: ['error', 'media.image'] };
     expect(documentV1(facts(capabilities))).toMatchObject({
       supportedEnvelopes: ['error', 'media.image'],
       schemaVersions: { error: 1, 'media.image': 1, runEvent: 1, capabilities: 1 },
@@ -369,7 +369,7 @@ describe(covers('discovery.document.envelope-kinds', 'versioning.axes.schema-ver
       supportedEnvelopes: { kinds: ['error', 'media.image'] },
       schemaVersions: { kinds: { error: 1, 'media.image': 1 } },
     });
-    expect(() => documentV1(facts({ envelopeKinds: ['telegram'] } as unknown as HostCapabilities))).toThrow(
+    expect(() => documentV1(facts({ envelopeKinds: ['telegram'] } as unknown as DiscoveryOptions))).toThrow(
       /supportedEnvelopes/,
     );
     expect(
@@ -487,8 +487,8 @@ describe('a family that the kit describes', () => {
     ['restTransport', {}],
     ['runList', { maxPageSize: 1 }],
   ])('%s is rejected as a claim of the host', (name, claimed) => {
-    const capabilities = { families: { [name]: claimed } } as HostCapabilities;
-    const message = `capabilities.families.${name}: the kit describes this family itself`;
+    const capabilities = { families: { [name]: claimed } } as DiscoveryOptions;
+    const message = `discovery.families.${name}: the kit describes this family itself`;
     expect(() => documentV1(facts(capabilities))).toThrow(message);
     expect(() => documentV2(facts(capabilities), '2.0')).toThrow(message);
   });

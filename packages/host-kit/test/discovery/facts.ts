@@ -1,10 +1,10 @@
 import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
 import { advertisedBy } from '../../src/discovery/authentication.ts';
-import type { HostCapabilities } from '../../src/discovery/capabilities.ts';
+import type { DiscoveryOptions } from '../../src/discovery/discovery-options.ts';
 import type { DiscoveryInput } from '../../src/discovery/input.ts';
 
 /** Returns the facts about the host of these tests. */
-export function facts(capabilities: HostCapabilities = {}, over: Partial<DiscoveryInput> = {}): DiscoveryInput {
+export function facts(declared: DiscoveryOptions = {}, over: Partial<DiscoveryInput> = {}): DiscoveryInput {
   return {
     versions: ['1.1', '2.0'],
     preferred: '1.1',
@@ -26,13 +26,13 @@ export function facts(capabilities: HostCapabilities = {}, over: Partial<Discove
     roles: undefined,
     audit: undefined,
     workspacePath: undefined,
-    capabilities,
+    declared,
     ...over,
   };
 }
 
 /** Every family that a host can declare, with every value that the interface names for it. */
-export const EVERYTHING: NonNullable<HostCapabilities['families']> = {
+export const EVERYTHING: NonNullable<DiscoveryOptions['families']> = {
   agents: { reasoning: { tokenLimit: 512 } },
   aiProviders: {
     supported: ['anthropic', 'openai', 'google', 'minimax'],

@@ -21,7 +21,7 @@ const GREETS: WorkflowEngine = {
 };
 
 async function hostOf(engine: WorkflowEngine): Promise<RecordedHost> {
-  const host = await recordedHost({ store: memoryStore(), engine, capabilities: { fixtures: CONFORMANCE_FIXTURES } });
+  const host = await recordedHost({ store: memoryStore(), engine, discovery: { fixtures: CONFORMANCE_FIXTURES } });
   hosts.push(host);
   return host;
 }

@@ -24,7 +24,7 @@ async function hostOf(engine: unknown, store = memoryStore()) {
   const host: ReturnType<typeof createHost> = Reflect.apply(createHost, undefined, [
     {
       ...{ store, authenticate: [apiKeyLane({ keys })], engine },
-      ...{ secretKey: 'ab'.repeat(32), log: (record: LogRecord) => void records.push(record) },
+      ...{ secretKey: 'ab'.repeat(32), ports: { log: (record: LogRecord) => void records.push(record) } },
     },
   ]);
   await host.start();

@@ -37,7 +37,7 @@ test(`${covers('operations.forks.replay', 'operations.forks.branch')} Makes twel
     authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]) })],
     engine,
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
+    authorization: { hasWorkspace: () => true },
   });
   await host.start();
   async function call(path: string, body?: object) {

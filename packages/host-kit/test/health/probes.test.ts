@@ -86,7 +86,7 @@ test('asks the store for nothing in livez, and once a second at most in readyz',
   };
   // The time stands still, so that the host does nothing by itself and all probes fall into one second.
   const clock = manualClock();
-  const watched = await watchedHost({ clock, store: { ...store, probe: counted } });
+  const watched = await watchedHost({ ports: { clock }, store: { ...store, probe: counted } });
   await quiet(() => asked);
   const before = asked;
   for (let turn = 0; turn < 50; turn++) await shown(watched, 'livez');
@@ -137,7 +137,7 @@ describe('the status of a host', () => {
     const { transport, release } = hanging();
     const busy = await watchedHost({
       webhooks: { durable: true, concurrency: { total: 1, perSubscription: 1 } },
-      transport,
+      ports: { transport },
     });
     expect((await watched.call('/host/example/status')).body).toEqual({
       ready: true,
@@ -178,7 +178,7 @@ describe('the status of a host', () => {
     const { transport, release } = hanging();
     const watched = await watchedHost({
       webhooks: { durable: true, concurrency: { total: 1, perSubscription: 1 } },
-      transport,
+      ports: { transport },
     });
     await watched.register();
     for (let turn = 0; turn < 5; turn++) await watched.run();

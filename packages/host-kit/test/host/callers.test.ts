@@ -197,19 +197,20 @@ describe('a host', () => {
     const clock = manualClock();
     const made = createHost({
       store,
-      clock,
+      ports: { clock, log: (record) => logged.push(record) },
       authenticate: [
         apiKeyLane({ keys: memoryKeyStore([{ ...record, scopes: ['runs:read'], mode: 'live' }]), now: clock.now }),
       ],
-      refusals: {
-        limiter: memoryRateLimiter({ limit: 50, windowSeconds: 60, now: clock.monotonic }),
-        clientOf: clientAddress(),
+      http: {
+        refusals: {
+          limiter: memoryRateLimiter({ limit: 50, windowSeconds: 60, now: clock.monotonic }),
+          clientOf: clientAddress(),
+        },
       },
       engine: async () => ({}),
       secretKey: new Uint8Array(32),
-      hasWorkspace: () => true,
+      authorization: { hasWorkspace: () => true },
       audit: { signer: { publicKey: 'MCowBQYDK2VwAyEA', sign: async () => new Uint8Array(64) } },
-      log: (record) => logged.push(record),
     });
     await made.start();
     onTestFinished(() => made.stop(0));

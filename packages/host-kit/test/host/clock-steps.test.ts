@@ -21,13 +21,8 @@ const RECORD = { id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces:
 const SCOPES = ['runs:create', 'runs:read', 'webhooks:manage'];
 const POLICY = { maxAttempts: 1000, backoff: 'fixed', delayMs: 300, maxDelayMs: 2000 } as const;
 
-interface Options extends Partial<HostOptions> {
-  readonly store?: Store;
-  readonly transport?: Transport;
-}
-
 /** Starts a host on a clock that the test sets. Its runs wait for 2.5 s. */
-async function started(world: VirtualClock, clock: HostClock, options: Options = {}) {
+async function started(world: VirtualClock, clock: HostClock, options: Partial<HostOptions> = {}) {
   const logged: LogRecord[] = [];
   const host = createHost({
     store: memoryStore(),
@@ -39,12 +34,15 @@ async function started(world: VirtualClock, clock: HostClock, options: Options =
       },
     },
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    clock,
-    transport: async () => ({ kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 }),
-    log: (record) => logged.push(record),
     ...options,
     webhooks: { durable: true, retryPolicy: POLICY, ...options.webhooks },
+    authorization: { hasWorkspace: () => true, ...options.authorization },
+    ports: {
+      clock,
+      transport: async () => ({ kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 }),
+      log: (record) => logged.push(record),
+      ...options.ports,
+    },
   });
   await soon(host.start());
   const stop = () => soon(host.stop(0));
@@ -113,7 +111,7 @@ describe.each(STEPS)('a clock that is set %s', (_name, step) => {
   test('delays no retry', async () => {
     const { world, clock } = worldWithHost();
     const { transport, attempts } = receiver();
-    const { register, run, pass } = await started(world, clock, { transport });
+    const { register, run, pass } = await started(world, clock, { ports: { transport } });
     await register();
     await run();
     await pass(2600);
@@ -128,7 +126,7 @@ describe.each(STEPS)('a clock that is set %s', (_name, step) => {
     const { world, clock } = worldWithHost();
     const { transport } = receiver();
     const webhooks = { durable: true, retryPolicy: POLICY, failAfterHours: 1 / 60 };
-    const { register, run, pass, call } = await started(world, clock, { transport, webhooks });
+    const { register, run, pass, call } = await started(world, clock, { ports: { transport }, webhooks });
     const { webhookId } = await (await register()).json();
     const state = async () => (await (await call(`/host/example/webhooks/${webhookId}`)).json()).state;
     await run();
@@ -169,7 +167,7 @@ describe.each(BACK)('a clock that is set %s', (_name, step) => {
 
   test('does not silence the keep-alives of a stream', async () => {
     const { world, clock } = worldWithHost();
-    const { run, call, pass, soon } = await started(world, clock, { streams: { keepAliveMs: 1000 } });
+    const { run, call, pass, soon } = await started(world, clock, { http: { streams: { keepAliveMs: 1000 } } });
     const runId = await run();
     const { body } = await call(`/v1/runs/${runId}/events`);
     if (body === null) throw new Error('The stream has no body.');
@@ -205,14 +203,14 @@ describe.each(BACK)('a clock that is set %s', (_name, step) => {
     const { world, clock } = worldWithHost();
     const { transport, attempts, recover } = receiver();
     const store = memoryStore();
-    const first = await started(world, clock, { store: { ...store, close: async () => {} }, transport });
+    const first = await started(world, clock, { store: { ...store, close: async () => {} }, ports: { transport } });
     await first.register();
     await first.run();
     await first.pass(2600);
     await first.stop();
     const before = attempts();
     recover();
-    const second = await started(world, world.forHost(step), { store, transport });
+    const second = await started(world, world.forHost(step), { store, ports: { transport } });
     await second.pass(POLICY.maxDelayMs);
     expect(attempts()).toBe(before + 1);
   });
@@ -226,8 +224,8 @@ test('a clock without monotonic time is rejected', () => {
       authenticate: [],
       engine: async () => ({}),
       secretKey: new Uint8Array(32),
-      hasWorkspace: () => true,
-      clock,
+      authorization: { hasWorkspace: () => true },
+      ports: { clock },
     }),
-  ).toThrow('clock.monotonic: must be a function.');
+  ).toThrow('ports.clock.monotonic: must be a function.');
 });

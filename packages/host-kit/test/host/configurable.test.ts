@@ -19,7 +19,7 @@ afterEach(() => host?.stop());
 
 async function start(engine: WorkflowEngine) {
   const capabilities = { limits: { maxRunDurationMs: 60_000 } };
-  const started = await recordedHost({ store: memoryStore(), engine, capabilities });
+  const started = await recordedHost({ store: memoryStore(), engine, discovery: capabilities });
   host = started;
   const create = (configurable: JsonObject, base = '') =>
     started.call(`${base}/runs`, { workflowId: 'w', configurable });

@@ -1,5 +1,11 @@
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
-import { createHost, type HostOptions, type LogRecord, type WorkflowEngine } from '@svc/host-kit';
+import {
+  type AuthorizationOptions,
+  createHost,
+  type HostOptions,
+  type LogRecord,
+  type WorkflowEngine,
+} from '@svc/host-kit';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -10,8 +16,13 @@ const execute = async () => ({ status: 'completed', outputs: {} });
 /** A program in JavaScript can pass functions whose answers have another type. */
 type Answering<Options> = { readonly [Name in keyof Options]?: unknown };
 
+const inMain = (_: string, workspace: string) => workspace === 'main';
+
 /** Starts a host with such functions, a key of `main` and one of every workspace. */
-async function startHost(given: Answering<Pick<HostOptions, 'engine' | 'hasWorkspace'>>) {
+async function startHost({
+  hasWorkspace = inMain,
+  ...given
+}: Answering<Pick<HostOptions, 'engine'> & Pick<AuthorizationOptions, 'hasWorkspace'>>) {
   const records: LogRecord[] = [];
   const of = { tenant: 'acme', principal: 'p_1', scopes: SCOPES, mode: 'live' as const };
   const keys = memoryKeyStore([
@@ -23,9 +34,10 @@ async function startHost(given: Answering<Pick<HostOptions, 'engine' | 'hasWorks
     authenticate: [apiKeyLane({ keys })],
     secretKey: new Uint8Array(32),
     baseUrl: 'https://svc.example',
-    triggers: {},
-    log: (record: LogRecord) => void records.push(record),
-    ...{ engine: { execute }, hasWorkspace: (_: string, workspace: string) => workspace === 'main' },
+    features: { triggers: {} },
+    ports: { log: (record: LogRecord) => void records.push(record) },
+    authorization: { hasWorkspace },
+    engine: { execute },
     ...given,
   };
   const host: ReturnType<typeof createHost> = Reflect.apply(createHost, undefined, [options]);
@@ -65,7 +77,7 @@ describe('hasWorkspace opens a workspace with the answer true alone', () => {
     expect(answer.body).not.toContain('hasWorkspace');
     expect(host.told('workspace.misjudged')[0]).toMatchObject({
       level: 'error',
-      message: `hasWorkspace: returned ${found}, so the workspace is refused. Return true or false, without async.`,
+      message: `authorization.hasWorkspace: returned ${found}, so the workspace is refused. Return true or false, without async.`,
     });
   });
 
@@ -101,7 +113,7 @@ describe.each(CREATIONS)('%s', (path, body) => {
         level: 'warn',
         code: 'forbidden',
         message:
-          'hasWorkspace: returned false for the workspace main of the tenant acme, which the credential key_main names. ' +
+          'authorization.hasWorkspace: returned false for the workspace main of the tenant acme, which the credential key_main names. ' +
           'Let it return true for that workspace, or issue a credential with another one.',
       },
     ]);

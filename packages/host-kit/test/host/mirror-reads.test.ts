@@ -26,10 +26,10 @@ async function startHost(
     authenticate: [apiKeyLane({ keys })],
     engine: { execute: () => new Promise(() => {}), describe },
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    log: (record) => logged.push(record),
-    ...(mirrors && { mirrorReads: { share: 1 } }),
     ...options,
+    authorization: { hasWorkspace: () => true, ...options.authorization },
+    protocol: { ...(mirrors && { mirrorReads: { share: 1 } }), ...options.protocol },
+    ports: { log: (record) => logged.push(record), ...options.ports },
   });
   await host.start();
   onTestFinished(() => host.stop(0));
@@ -78,7 +78,9 @@ test('reads of major 1 are answered in major 2 again, and compared', async () =>
 });
 
 test('reads of major 2 are answered in major 1 again where they are chosen', async () => {
-  const { get, reported, addRun } = await startHost({ mirrorReads: { share: 1, majors: [2] } });
+  const { get, reported, addRun } = await startHost({
+    protocol: { mirrorReads: { share: 1, majors: [2] } },
+  });
   await addRun(LONG_ID);
   await get(`/v1/runs/${LONG_ID}`);
   await get(`/runs/acme~2F${LONG_ID}`, { major: '2' });
@@ -139,7 +141,9 @@ test('a read that fails is not compared, and its caller gets the answer', async 
 });
 
 test('no more reads than allowed are compared at a time', async () => {
-  const { get, reported } = await startHost({ mirrorReads: { share: 1, maxConcurrent: 1 } });
+  const { get, reported } = await startHost({
+    protocol: { mirrorReads: { share: 1, maxConcurrent: 1 } },
+  });
   await Promise.all([get('/v1/workflows/a'), get('/v1/workflows/b'), get('/v1/workflows/c')]);
   const { operations, skipped } = await reported(3);
   expect(skipped[0]?.reason).toBe('busy');
@@ -154,7 +158,7 @@ test('a mirrored read is neither limited, nor logged, nor counted as a request o
     consumed.push(id);
     return limiter.consume(id);
   };
-  const { host, get, reported, logged } = await startHost({ store, rateLimit: { ...limiter, consume } });
+  const { host, get, reported, logged } = await startHost({ store, http: { rateLimit: { ...limiter, consume } } });
   await get('/v1/workflows/echo');
   await get('/v1/workflows/echo');
   await reported(2);
@@ -184,22 +188,25 @@ describe('createHost rejects', () => {
   const base = {
     authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
     engine,
   };
   test.each<[string, Partial<HostOptions>, string]>([
-    ['no share', { mirrorReads: { share: 0 } }, 'mirrorReads.share'],
-    ['a share above 1', { mirrorReads: { share: 1.1 } }, 'mirrorReads.share'],
-    ['a share that is no number', { mirrorReads: { share: Number.NaN } }, 'mirrorReads.share'],
-    ['half a comparison', { mirrorReads: { maxConcurrent: 0.5 } }, 'mirrorReads.maxConcurrent'],
-    ['too many comparisons', { mirrorReads: { maxConcurrent: 17 } }, 'mirrorReads.maxConcurrent'],
-    ['no major', { mirrorReads: { majors: [] } }, 'mirrorReads.majors'],
+    ['no share', { protocol: { mirrorReads: { share: 0 } } }, 'protocol.mirrorReads.share'],
+    ['a share above 1', { protocol: { mirrorReads: { share: 1.1 } } }, 'protocol.mirrorReads.share'],
+    ['a share that is no number', { protocol: { mirrorReads: { share: Number.NaN } } }, 'protocol.mirrorReads.share'],
+    ['half a comparison', { protocol: { mirrorReads: { maxConcurrent: 0.5 } } }, 'protocol.mirrorReads.maxConcurrent'],
+    [
+      'too many comparisons',
+      { protocol: { mirrorReads: { maxConcurrent: 17 } } },
+      'protocol.mirrorReads.maxConcurrent',
+    ],
+    ['no major', { protocol: { mirrorReads: { majors: [] } } }, 'protocol.mirrorReads.majors'],
     [
       'one served major',
-      { mirrorReads: {}, protocol: { versions: ['2.0'], preferred: '2.0' } },
-      'mirrorReads: needs both',
+      { protocol: { mirrorReads: {}, versions: ['2.0'], preferred: '2.0' } },
+      'protocol.mirrorReads: needs both',
     ],
-    ['an unknown option', { mirrorReads: { rate: 1 } as object }, 'rate'],
+    ['an unknown option', { protocol: { mirrorReads: { rate: 1 } as object } }, 'rate'],
   ])('%s', (_what, options, message) => {
     expect(() => createHost({ ...base, store: memoryStore(), ...options })).toThrow(message);
   });

@@ -36,19 +36,22 @@ export async function recordedHost(options: Pick<HostOptions, 'store' | 'engine'
   const host = createHost({
     authenticate: [apiKeyLane({ keys })],
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    log: (record) => logged.push(record),
-    async transport({ body, headers }) {
-      const sent = new Headers(headers);
-      received.push({
-        eventType: sent.get('svc-event-type') ?? '',
-        webhookId: sent.get('svc-webhook-id') ?? '',
-        body: JSON.parse(new TextDecoder().decode(body)),
-      });
-      deliveries.emit('delivery');
-      return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 };
-    },
     ...options,
+    authorization: { hasWorkspace: () => true, ...options.authorization },
+    ports: {
+      log: (record) => logged.push(record),
+      async transport({ body, headers }) {
+        const sent = new Headers(headers);
+        received.push({
+          eventType: sent.get('svc-event-type') ?? '',
+          webhookId: sent.get('svc-webhook-id') ?? '',
+          body: JSON.parse(new TextDecoder().decode(body)),
+        });
+        deliveries.emit('delivery');
+        return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 };
+      },
+      ...options.ports,
+    },
   });
   await host.start();
 

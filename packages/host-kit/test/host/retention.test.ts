@@ -36,13 +36,13 @@ describe('createHost rejects', () => {
     ],
     [
       'runs that are removed before stored replies',
-      { retention: { runDays: 1 }, idempotencyRetentionHours: 25 },
+      { retention: { runDays: 1, replyHours: 25 } },
       'retention.runDays: must be at least 2, because replies that name a run',
     ],
     [
       'failed runs that are removed before the advertised time',
-      { retention: { runDays: 29 }, capabilities: { families } },
-      'retention.runDays: must be at least 30, the time for which capabilities.families.deadLetter promises',
+      { retention: { runDays: 29 }, discovery: { families } },
+      'retention.runDays: must be at least 30, the time for which discovery.families.deadLetter promises',
     ],
     [
       'audit days without an audit log',
@@ -66,13 +66,20 @@ describe('createHost rejects', () => {
   });
 
   test('nothing that the interface allows', () => {
-    const allowed = { runDays: 30, auditDays: 1, effectDays: 14, deliverySeriesDays: 31, versionUseDays: 400 };
-    const capabilities = { families };
-    const options = { retention: allowed, capabilities, audit: { signer, checkpointSink: sink } };
-    expect(retentionOf(options, 24)).toEqual(allowed);
-    const kept = { effectDays: 30, deliverySeriesDays: 7, versionUseDays: 90 };
+    const allowed = {
+      replyHours: 24,
+      runDays: 30,
+      auditDays: 1,
+      effectDays: 14,
+      deliverySeriesDays: 31,
+      versionUseDays: 400,
+    };
+    const discovery = { families };
+    const options = { retention: allowed, discovery, audit: { signer, checkpointSink: sink } };
+    expect(retentionOf(options)).toEqual(allowed);
+    const kept = { replyHours: 24, effectDays: 30, deliverySeriesDays: 7, versionUseDays: 90 };
     const defaults = { runDays: undefined, auditDays: undefined, ...kept };
-    expect(retentionOf({}, 24)).toEqual(defaults);
+    expect(retentionOf({})).toEqual(defaults);
   });
 });
 

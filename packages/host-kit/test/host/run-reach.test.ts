@@ -167,8 +167,8 @@ describe.each(STORES)('on %s', (_, openStore) => {
     const host = await recordedHost({
       store: await openStore(),
       engine,
-      workspaceFiles: { maxVersions: 2 },
       ...options,
+      features: { workspaceFiles: { maxVersions: 2 }, ...options.features },
     });
     hosts.push(host);
     return host;
@@ -328,7 +328,7 @@ describe.each(STORES)('on %s', (_, openStore) => {
     ['maxLoopIterations', { maxLoopIterations: 5 }, {}, 'same', 'loop-iterations', 'loop_limit_exceeded'],
     ['maxLoopIterations of a caller', {}, { maxLoopIterations: 5 }, 'same', 'loop-iterations', 'loop_limit_exceeded'],
   ])('a run that exceeds %s fails', async (_, limits, { v1, ...run }: JsonObject, nodeIds, kind, code) => {
-    const host = await start({ capabilities: { limits } });
+    const host = await start({ discovery: { limits } });
     const configurable = v1 === undefined ? { version: 1, run } : { recursionLimit: v1 };
     const within = await ended(host, 'loop', { times: 5, nodeIds }, { configurable });
     expect(within.run.status).toBe('completed');
@@ -340,11 +340,11 @@ describe.each(STORES)('on %s', (_, openStore) => {
   });
 
   test('the duration of a run leaves out the time in which it waits, also after a restart', async () => {
-    const options = { capabilities: { limits: { maxRunDurationMs: 1000 } }, clock: standing() };
+    const options = { discovery: { limits: { maxRunDurationMs: 1000 } }, ports: { clock: standing() } };
     let host = await start(options);
     const runId = await host.start('files', { rounds: 1 });
     await host.comesTo(runId, 'waiting-input');
-    options.clock.advance(1100);
+    options.ports.clock.advance(1100);
     host = await restart(host, options);
     await host.call(`/v1/runs/${runId}/interrupts/ask`, { resumeValue: {} });
     expect(await host.comesTo(runId, 'completed', 'failed')).toMatchObject({ status: 'completed' });
@@ -352,7 +352,7 @@ describe.each(STORES)('on %s', (_, openStore) => {
     const asleep = once(sleepers, 'asleep');
     const long = await host.start('sleep', { ms: 60_000 });
     await asleep;
-    options.clock.advance(1000);
+    options.ports.clock.advance(1000);
     expect(await host.comesTo(long, 'completed', 'failed')).toMatchObject({ status: 'failed' });
     const log = await host.log(1, long);
     expect(log.at(-1).payload.error.code).toBe('run_timeout');
@@ -362,17 +362,17 @@ describe.each(STORES)('on %s', (_, openStore) => {
 
   test('a clock that is set by a day between two turns of a run does not end the run', async () => {
     const capabilities = { limits: { maxRunDurationMs: 60_000 } };
-    let host = await start({ capabilities });
+    let host = await start({ discovery: capabilities });
     const runId = await host.start('sleep', { ms: 300_000 });
     await host.comesTo(runId, 'running');
     const clock = { ...systemClock, now: () => Date.now() + 86_400_000 };
-    host = await restart(host, { capabilities, clock });
+    host = await restart(host, { discovery: capabilities, ports: { clock } });
     expect(await host.comesTo(runId, 'completed', 'failed')).toMatchObject({ status: 'completed' });
   });
 
   test('the duration of a fork begins with the fork, however old its source is', async () => {
     const clock = standing();
-    const host = await start({ capabilities: { limits: { maxRunDurationMs: 1000 } }, clock });
+    const host = await start({ discovery: { limits: { maxRunDurationMs: 1000 } }, ports: { clock } });
     const asleep = once(sleepers, 'asleep');
     const runId = await host.start('sleep', { ms: 200 });
     await asleep;
@@ -387,7 +387,7 @@ describe.each(STORES)('on %s', (_, openStore) => {
   });
 
   test('a node that asks for too many clarifications fails its run', async () => {
-    const host = await start({ capabilities: { limits: { clarificationRounds: 2 } } });
+    const host = await start({ discovery: { limits: { clarificationRounds: 2 } } });
     const runId = await host.start('clarify', { rounds: 3 });
     for (let round = 0; round < 2; round++) {
       await host.comesTo(runId, 'waiting-input');
@@ -420,7 +420,12 @@ test('a run calls through the guard, within its bounds, and the call ends with t
   } as const;
   const capabilities = { families: { httpClient: { ...httpClient, methods: [...httpClient.methods] } } };
   const egress = egressPolicy({ allowLoopback: [port] });
-  const host = await recordedHost({ store: sqliteStore(join(folder, 'fetch.db')), engine, capabilities, egress });
+  const host = await recordedHost({
+    store: sqliteStore(join(folder, 'fetch.db')),
+    engine,
+    discovery: capabilities,
+    egress,
+  });
   hosts.push(host);
   const run = async (url: string) => {
     const runId = await host.start('fetch', { url });

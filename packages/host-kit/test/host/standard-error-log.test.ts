@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { apiKeyLane, hashApiKey } from '@svc/auth/api-key';
-import type { HostOptions, LogRecord, WorkflowEngine } from '@svc/host-kit';
+import type { HostOptions, LogRecord, PortOptions, WorkflowEngine } from '@svc/host-kit';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { standardErrorLog } from '../../src/standard-error-log.ts';
 import { virtualClock } from '../simulation/virtual-clock.ts';
@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 /** Starts a host without the log of the tests, and records the lines that it writes to standard error. */
-async function silentlyServed(options: Partial<HostOptions> & { log?: HostOptions['log'] | undefined }) {
+async function silentlyServed(options: Partial<HostOptions>) {
   const lines: string[] = [];
   vi.spyOn(process.stderr, 'write').mockImplementation((line, ...rest) => {
     lines.push(String(line));
@@ -21,7 +21,7 @@ async function silentlyServed(options: Partial<HostOptions> & { log?: HostOption
     return true;
   });
   // A log that is undefined is one that was left out, also where it comes from a variable.
-  const serving = await serve({ log: undefined, ...options } as Partial<HostOptions>);
+  const serving = await serve({ ...options, ports: { log: undefined, ...options.ports } as PortOptions });
   servings.push(serving);
   const records = (): LogRecord[] => lines.map((line) => JSON.parse(line));
   const create = () =>
@@ -85,7 +85,7 @@ describe('a host without a log', () => {
 });
 
 test('a host with a log of its own writes nothing to standard error', async () => {
-  const { lines, create } = await silentlyServed({ engine: { ...failing, accepts: broken }, log: () => {} });
+  const { lines, create } = await silentlyServed({ engine: { ...failing, accepts: broken }, ports: { log: () => {} } });
   expect((await create()).status).toBe(500);
   expect(lines).toEqual([]);
 });

@@ -36,7 +36,7 @@ const engine: WorkflowEngine = {
 
 function optionsWith(store: Store, further: Partial<HostOptions> = {}): HostOptions {
   return {
-    ...{ store, engine, hasWorkspace: () => true, secretKey: crypto.getRandomValues(new Uint8Array(32)) },
+    ...{ store, engine, secretKey: crypto.getRandomValues(new Uint8Array(32)) },
     authenticate: [apiKeyLane({ keys })],
     ...further,
   };
@@ -97,20 +97,37 @@ describe('createHost names the option and the fix', () => {
       undefined,
       'createHost: secretKey is required. Pass 32 random bytes that stay the same: secretKeyFile(',
     ],
-    ['secretKey', 4, 'createHost: secretKey must be 32 bytes, or their text. Pass'],
+    ['secretKey', 4, 'createHost: secretKey must be 32 bytes, their text, or { current, former }. Pass'],
     ['secretKey', 'ab'.repeat(31), 'secretKey: must be 64 hexadecimal digits, or 44 characters of base64, not another'],
-    ['formerSecretKeys', ['secret'], 'formerSecretKeys[0]: must be 64 hexadecimal digits, or 44 characters of base64'],
-    ['formerSecretKeys', [new Uint8Array(31)], 'formerSecretKeys[0]: must be 32 bytes, not 31.'],
-    ['formerSecretKeys', new Uint8Array(32), 'createHost: formerSecretKeys must be a list of keys. Pass'],
-    ['hasWorkspace', true, 'createHost: hasWorkspace must be a function. Pass'],
+    [
+      'secretKey',
+      { current: new Uint8Array(32), former: ['secret'] },
+      'secretKey.former[0]: must be 64 hexadecimal digits, or 44 characters of base64',
+    ],
+    [
+      'secretKey',
+      { current: new Uint8Array(32), former: [new Uint8Array(31)] },
+      'secretKey.former[0]: must be 32 bytes, not 31.',
+    ],
+    [
+      'secretKey',
+      { current: new Uint8Array(32) },
+      'createHost: secretKey must be 32 bytes, their text, or { current, f',
+    ],
+    ['secretKey', { former: [] }, 'createHost: secretKey must be 32 bytes, their text, or { current, former }. Pass'],
+    ['authorization', { hasWorkspace: true }, 'createHost: authorization.hasWorkspace must be a function. Pass'],
     ['egress', {}, 'createHost: egress must be a policy. Pass egressPolicy({ … }) of @svc/egress-guard, not its'],
     ['egress', { allowLoopback: true }, 'createHost: egress must be a policy. Pass'],
-    ['rateLimit', {}, 'createHost: rateLimit must be a rate limiter. Pass memoryRateLimiter('],
-    ['refusals', { limiter: {}, clientOf: () => '' }, 'authenticator: refusals.limiter must be a rate limiter. Pass'],
+    ['http', { rateLimit: {} }, 'createHost: http.rateLimit must be a rate limiter. Pass memoryRateLimiter('],
+    [
+      'http',
+      { refusals: { limiter: {}, clientOf: () => '' } },
+      'authenticator: refusals.limiter must be a rate limiter. Pass',
+    ],
     ['webhooks', [], 'createHost: webhooks must be an object, not a list. The options there are'],
     ['mounts', {}, 'createHost: mounts must be a list. Pass'],
-    ['log', 'console', 'createHost: log must be a function. Pass'],
-    ['random', 4, 'createHost: random must be a function. Leave it out'],
+    ['ports', { log: 'console' }, 'createHost: ports.log must be a function. Pass'],
+    ['ports', { random: 4 }, 'createHost: ports.random must be a function. Leave it out'],
   ])('%s, for %o', (option, given, message) => {
     const make = () => called(createHost, { ...optionsWith(memoryStore()), [option]: given });
     expect(make).toThrow(TypeError);
@@ -266,7 +283,7 @@ test('a second start with another random key is refused, and names the keys', as
   const started = second.start();
   await expect(started).rejects.toThrow(TypeError);
   await expect(started).rejects.toThrow(
-    /^secretKey: the database holds records sealed with the key [0-9a-f]{16}; the keys of this host are [0-9a-f]{16}\. Restore the missing key as secretKey, or add it to formerSecretKeys\.$/,
+    /^secretKey: the database holds records sealed with the key [0-9a-f]{16}; the keys of this host are [0-9a-f]{16}\. Restore the missing key as secretKey, or add it to the former keys\.$/,
   );
   await second.stop();
 });
@@ -315,7 +332,7 @@ describe.each(Object.entries(DAMAGED))('a run that cannot be read in the %s stor
     const store = await open();
     const host = createHost(
       optionsWith(store, {
-        log: (record) => void records.push(record),
+        ports: { log: (record) => void records.push(record) },
         engine: {
           ...engine,
           async execute({ runId }) {
@@ -364,7 +381,7 @@ test('many unreadable runs do not hide a later one', async () => {
 describe('a host that was not started', () => {
   async function logOf(start: boolean) {
     const logged: LogRecord[] = [];
-    const host = createHost(optionsWith(memoryStore(), { log: (record) => logged.push(record) }));
+    const host = createHost(optionsWith(memoryStore(), { ports: { log: (record) => logged.push(record) } }));
     if (start) await host.start();
     const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
     for (let count = 0; count < 2; count++) {

@@ -39,11 +39,20 @@ export async function steadyUse(use: SteadyUse): Promise<readonly LogRecord[]> {
   let attempts = 0;
   const host = createHost({
     store: use.store,
-    clock,
+    ports: {
+      clock,
+      log(record) {
+        if (record.level !== 'info' && record.event !== 'delivery.attempted') faults.push(record);
+      },
+      async transport() {
+        attempts += 1;
+        return { kind: 'answered', status: attempts % 5 === 0 ? 500 : 204, retryAfter: undefined, durationMs: 1 };
+      },
+    },
     engine,
     authenticate: [apiKeyLane({ keys: memoryKeyStore([key]), now: clock.now })],
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
+    authorization: { hasWorkspace: () => true },
     webhooks: {
       durable: true,
       failAfterHours: 0,
@@ -52,13 +61,6 @@ export async function steadyUse(use: SteadyUse): Promise<readonly LogRecord[]> {
     },
     audit: { signer: await newSigner(), checkpointIntervalEntries: 20, checkpointSink: sinkInMemory() },
     ...(use.retention !== undefined && { retention: use.retention }),
-    log(record) {
-      if (record.level !== 'info' && record.event !== 'delivery.attempted') faults.push(record);
-    },
-    async transport() {
-      attempts += 1;
-      return { kind: 'answered', status: attempts % 5 === 0 ? 500 : 204, retryAfter: undefined, durationMs: 1 };
-    },
   });
   await host.start();
   const call = (path: string, body: object, headers: object = {}) => post(host, path, body, headers);

@@ -27,9 +27,8 @@ test('gives an execution and an attempt that ignore a stop one common grace peri
     authenticate: [apiKeyLane({ keys, now: world.now })],
     engine,
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    clock: world.forHost(),
-    transport,
+    authorization: { hasWorkspace: () => true },
+    ports: { clock: world.forHost(), transport },
   });
   await host.start();
   const post = async (path: string, body: object) => {
@@ -74,8 +73,8 @@ test('begins nothing when it is stopped during its start', async () => {
     authenticate: [apiKeyLane({ keys: memoryKeyStore([]), now: world.now })],
     engine: { execute: () => new Promise(() => {}) },
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    clock: world.forHost(),
+    authorization: { hasWorkspace: () => true },
+    ports: { clock: world.forHost() },
   });
   const started = host.start();
   await host.stop(0);

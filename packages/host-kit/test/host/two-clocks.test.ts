@@ -55,10 +55,8 @@ async function startHost(aheadMs: number) {
     authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...RECORD, scopes: SCOPES, mode: 'live' }]) })],
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    clock,
-    transport,
-    log: (record) => logged.push(record),
+    authorization: { hasWorkspace: () => true },
+    ports: { clock, transport, log: (record) => logged.push(record) },
     webhooks: { durable: true, retryPolicy: POLICY },
   });
   await host.start();

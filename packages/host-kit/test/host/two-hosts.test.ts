@@ -157,9 +157,8 @@ async function boot(schema: string, transport: Transport, errors: unknown[]): Pr
     authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]) })],
     engine,
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    transport,
-    log: (entry) => void (entry.level === 'error' && errors.push(entry)),
+    authorization: { hasWorkspace: () => true },
+    ports: { transport, log: (entry) => void (entry.level === 'error' && errors.push(entry)) },
     webhooks: { durable: false, retryPolicy: POLICY },
   });
 }

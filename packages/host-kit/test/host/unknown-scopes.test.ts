@@ -17,9 +17,9 @@ async function warningsOf(scopes: readonly string[], more: Partial<HostOptions> 
     authenticate: [apiKeyLane({ keys: memoryKeyStore([keyWith(...scopes)]) })],
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    log: (record) => records.push(record),
     ...more,
+    authorization: { hasWorkspace: () => true, ...more.authorization },
+    ports: { log: (record) => records.push(record), ...more.ports },
   });
   await host.start();
   await host.stop();
@@ -27,7 +27,7 @@ async function warningsOf(scopes: readonly string[], more: Partial<HostOptions> 
 }
 
 const warning = (scope: string, nearest: string) =>
-  `${scope}: is no scope. Did you mean ${nearest}? Name scopes of your own in ownScopes.`;
+  `${scope}: is no scope. Did you mean ${nearest}? Name scopes of your own in authorization.ownScopes.`;
 
 describe('a host warns at its start of a scope of a key that opens nothing', () => {
   test.each([
@@ -47,7 +47,7 @@ describe('a host warns at its start of a scope of a key that opens nothing', () 
     ['runz:*', 'runs:*'],
   ])('%s, a wildcard that covers nothing', async (scope, meant) => {
     expect(await warningsOf([scope, 'runs:read'])).toEqual([
-      `${scope}: covers no scope. Did you mean ${meant}? Name scopes of your own in ownScopes.`,
+      `${scope}: covers no scope. Did you mean ${meant}? Name scopes of your own in authorization.ownScopes.`,
     ]);
   });
 
@@ -61,7 +61,7 @@ describe('a host warns at its start of a scope of a key that opens nothing', () 
     const store = memoryStore();
     const keys = storedKeys({ store, configured: [keyWith('run:create')] });
     const authenticate = [apiKeyLane({ keys })];
-    expect(await warningsOf([], { store, authenticate, apiKeys: keys })).toEqual([
+    expect(await warningsOf([], { store, authenticate, features: { apiKeys: keys } })).toEqual([
       warning('run:create', 'runs:create'),
     ]);
   });
@@ -70,7 +70,11 @@ describe('a host warns at its start of a scope of a key that opens nothing', () 
 describe('a host does not warn of', () => {
   test.each<[string, readonly string[], Partial<HostOptions>?]>([
     ['the scopes of the host, and wildcards that cover one', ['runs:*', '*:*', 'keys:assign', 'packs:publish']],
-    ['scopes of your own that are declared', ['orders:read', 'orders:*'], { ownScopes: ['orders:read'] }],
+    [
+      'scopes of your own that are declared',
+      ['orders:read', 'orders:*'],
+      { authorization: { ownScopes: ['orders:read'] } },
+    ],
     [
       'the scope of a mount of your own',
       ['orders:write'],
@@ -95,7 +99,7 @@ describe('a host does not warn of', () => {
 });
 
 test('a declared scope with a wildcard is refused', async () => {
-  await expect(warningsOf([], { ownScopes: ['orders:*'] })).rejects.toThrow(
-    "createHost: ownScopes must be a list of scopes. Pass scopes without wildcards: ['orders:read'].",
+  await expect(warningsOf([], { authorization: { ownScopes: ['orders:*'] } })).rejects.toThrow(
+    "createHost: authorization.ownScopes must be a list of scopes. Pass scopes without wildcards: ['orders:read'].",
   );
 });

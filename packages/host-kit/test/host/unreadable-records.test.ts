@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { apiKeyLane, hashApiKey } from '@svc/auth/api-key';
-import { createHost, type HostOptions, type LogRecord, type Store, type WorkflowEngine } from '@svc/host-kit';
+import {
+  createHost,
+  type HostOptions,
+  type LogRecord,
+  type PortOptions,
+  type Store,
+  type WorkflowEngine,
+} from '@svc/host-kit';
 import { postgresStore } from '@svc/host-kit/stores/postgres';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { startPostgres } from '@svc/tools/postgres';
@@ -108,11 +115,11 @@ describe.each(Object.entries(DATABASES))('a subscription on %s', (_name, databas
       retryPolicy: { maxAttempts: 5, backoff: 'fixed', delayMs: 1000, maxDelayMs: 1000 },
     };
     let attempts = 0;
-    const refusing: HostOptions['transport'] = async () => {
+    const refusing: PortOptions['transport'] = async () => {
       attempts += 1;
       return { kind: 'answered', status: 503, retryAfter: undefined, durationMs: 1 };
     };
-    const first = await recordedHost({ store: await open(), engine, webhooks, transport: refusing });
+    const first = await recordedHost({ store: await open(), engine, webhooks, ports: { transport: refusing } });
     for (let count = 0; count < 2; count++) expect((await first.subscribe(1, ['run.completed'])).status).toBe(201);
     const [damaged, sound] = await idsOf(first);
     const runId = await first.start('any');
@@ -148,11 +155,11 @@ describe.each(Object.entries(DATABASES))('an API key on %s', (_name, database) =
     const host = createHost({
       store,
       authenticate: [apiKeyLane({ keys, onUsed: keys.onUsed })],
-      apiKeys: keys,
+      features: { apiKeys: keys },
       engine,
       secretKey: new Uint8Array(32),
-      hasWorkspace: () => true,
-      log: (record) => void logged.push(record),
+      authorization: { hasWorkspace: () => true },
+      ports: { log: (record) => void logged.push(record) },
     });
     await host.start();
     const list = async (id: string, query = '') => {

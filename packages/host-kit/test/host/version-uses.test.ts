@@ -55,9 +55,9 @@ async function startHost(options: Partial<HostOptions> = {}) {
     authenticate: [apiKeyLane({ keys: keyStore(), now: clock.now })],
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    clock,
     ...options,
+    authorization: { hasWorkspace: () => true, ...options.authorization },
+    ports: { clock, ...options.ports },
   });
   await host.start();
   onTestFinished(() => host.stop(0));

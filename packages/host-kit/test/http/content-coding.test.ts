@@ -20,7 +20,7 @@ beforeAll(async () => {
     authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...record, scopes, mode: 'live' }]) })],
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
+    authorization: { hasWorkspace: () => true },
   });
   await host.start();
   const server = createServer(toNodeListener(host));

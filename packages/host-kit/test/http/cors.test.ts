@@ -14,10 +14,10 @@ function hostWith(cors: CorsOptions | undefined, options: Partial<HostOptions> =
     authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    workspaceFiles: {},
-    ...(cors !== undefined && { cors }),
     ...options,
+    http: { ...(cors !== undefined && { cors }), ...options.http },
+    authorization: { hasWorkspace: () => true, ...options.authorization },
+    features: { workspaceFiles: {}, ...options.features },
   });
 }
 
@@ -154,19 +154,19 @@ describe(covers('operations.http.cors'), () => {
 });
 
 test.each<[CorsOptions, RegExp]>([
-  [{ origins: [] }, /^cors\.origins: is empty\./],
+  [{ origins: [] }, /^http\.cors\.origins: is empty\./],
   [
     { origins: ['https://console.example.com/'] },
-    /^cors\.origins: "https:\/\/console\.example\.com\/" is no exact origin\./,
+    /^http\.cors\.origins: "https:\/\/console\.example\.com\/" is no exact origin\./,
   ],
   [{ origins: ['https://CONSOLE.example.com'] }, /is no exact origin/],
   [{ origins: ['https://console.example.com:443'] }, /is no exact origin/],
   [{ origins: ['console.example.com'] }, /is no exact origin/],
   [{ origins: ['https://*.example.com'] }, /is no exact origin/],
   [{ origins: ['null'] }, /is no exact origin/],
-  [{ origins: ['*', PAGE] }, /^cors\.origins: \* stands beside other origins\./],
-  [{ origins: ['*'], credentials: true }, /^cors\.credentials: is refused with the origin \*\./],
-  [{ origins: [PAGE], maxAgeSeconds: -1 }, /^cors\.maxAgeSeconds: /],
+  [{ origins: ['*', PAGE] }, /^http\.cors\.origins: \* stands beside other origins\./],
+  [{ origins: ['*'], credentials: true }, /^http\.cors\.credentials: is refused with the origin \*\./],
+  [{ origins: [PAGE], maxAgeSeconds: -1 }, /^http\.cors\.maxAgeSeconds: /],
 ])('refuses %j', (cors, message) => {
   expect(() => hostWith(cors)).toThrow(message);
   expect(() => hostWith(cors)).toThrow(TypeError);

@@ -8,7 +8,7 @@ const limiter = memoryRateLimiter({ limit: 1, windowSeconds: 60, now: () => 0, m
 let serving: Serving;
 
 beforeAll(async () => {
-  serving = await serve({ rateLimit: limiter });
+  serving = await serve({ http: { rateLimit: limiter } });
   await fetch(`${serving.url}/v1/runs/run_1`, { headers: { authorization: `Bearer ${KEY}` } });
 });
 afterAll(() => serving.close());

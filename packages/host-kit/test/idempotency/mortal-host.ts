@@ -126,11 +126,10 @@ function hostOn(store: Store, clock: HostClock, world: VirtualClock): Host {
     authenticate: [apiKeyLane({ keys, now: world.now })],
     engine: slow(world),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    workspaceFiles: {},
+    authorization: { hasWorkspace: () => true },
+    features: { workspaceFiles: {} },
     audit: { signer },
-    clock,
-    transport: accepting,
+    ports: { clock, transport: accepting },
   });
 }
 

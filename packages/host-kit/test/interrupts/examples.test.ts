@@ -76,7 +76,7 @@ describe('a printed example of an approval asks, is answered, and comes to its e
       ],
       engine: await engineOf(),
       secretKey: new Uint8Array(32),
-      hasWorkspace: () => true,
+      authorization: { hasWorkspace: () => true },
     });
     await host.start();
     const call = async (path: string, body?: object) => {

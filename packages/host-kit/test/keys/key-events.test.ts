@@ -27,13 +27,13 @@ async function startHost(configured: readonly ConfiguredKey[], store = memorySto
   const clock = { ...systemClock, now: () => Date.now() + offset };
   const host = createHost({
     store,
-    clock,
+    ports: { clock },
     authenticate: [apiKeyLane({ keys, now: clock.now, onUsed: keys.onUsed })],
-    apiKeys: keys,
+    features: { apiKeys: keys },
     audit: { signer: await signer },
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
+    authorization: { hasWorkspace: () => true },
   });
   await host.start();
   const send = async (path: string, { key = ADMIN, body }: { key?: string; body?: object } = {}) => {

@@ -1,5 +1,5 @@
 import { apiKeyLane } from '@svc/auth/api-key';
-import { type ConfiguredKey, createHost, type HostOptions, storedKeys, systemClock } from '@svc/host-kit';
+import { type AuthorizationOptions, type ConfiguredKey, createHost, storedKeys, systemClock } from '@svc/host-kit';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 
 export interface KeyRequest {
@@ -12,17 +12,19 @@ export interface KeyRequest {
 export type KeyHost = Awaited<ReturnType<typeof startKeyHost>>;
 
 /** Starts a host in this process, on a store in memory, with the keys of a configuration. */
-export async function startKeyHost(configured: readonly ConfiguredKey[], options: Pick<HostOptions, 'stepUp'> = {}) {
+export async function startKeyHost(
+  configured: readonly ConfiguredKey[],
+  authorization: Pick<AuthorizationOptions, 'stepUp'> = {},
+) {
   const store = memoryStore();
   const keys = storedKeys({ store, configured });
   const host = createHost({
     store,
     authenticate: [apiKeyLane({ keys, now: systemClock.now, onUsed: keys.onUsed })],
-    apiKeys: keys,
+    features: { apiKeys: keys },
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: (_, workspace) => workspace !== 'nowhere',
-    ...options,
+    authorization: { hasWorkspace: (_, workspace) => workspace !== 'nowhere', ...authorization },
   });
   await host.start();
 

@@ -47,9 +47,8 @@ async function chatting(options: Partial<ChatMountOptions> = {}, singleTenant = 
     authenticate: [apiKeyLane({ keys: memoryKeyStore(RECORDS) })],
     engine: shouting(seen),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    singleTenant,
-    streams: { readerLimits: { perRun: 500, perCredential: 500, total: places } },
+    authorization: { hasWorkspace: () => true, singleTenant },
+    http: { streams: { readerLimits: { perRun: 500, perCredential: 500, total: places } } },
     mounts: [
       chatMount({ workflowId: 'any', ...options }),
       publicChatMount({ workflowId: 'any', tenant: 'acme', workspace: 'acme-prod', ...options }),
@@ -335,7 +334,7 @@ test('sessionSeconds out of range is a TypeError', () => {
       authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
       engine: shouting([]),
       secretKey: new Uint8Array(32),
-      hasWorkspace: () => true,
+      authorization: { hasWorkspace: () => true },
       mounts: [publicChatMount(options)],
     });
   expect(create).toThrow(/^sessionSeconds: must be/);

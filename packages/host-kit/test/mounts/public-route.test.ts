@@ -28,13 +28,12 @@ async function hostWith(changes: Partial<PublicMountRoute<string>>) {
   const mount: Mount = { name: 'inbox', path: '/inbox', routes: [route] };
   const host = createHost({
     store,
-    clock,
+    ports: { clock, log: (record) => logged.push(record) },
     authenticate: [apiKeyLane({ keys: memoryKeyStore([]), now: clock.now })],
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
+    authorization: { hasWorkspace: () => true },
     audit: { signer: { publicKey: 'MCowBQYDK2VwAyEA', sign: async () => new Uint8Array(64) } },
-    log: (record) => logged.push(record),
     mounts: [() => mount],
   });
   await host.start();

@@ -14,7 +14,7 @@ const host = createHost({
   authenticate: [apiKeyLane({ keys })],
   engine: async () => ({}),
   secretKey: new Uint8Array(32),
-  hasWorkspace: () => true,
+  authorization: { hasWorkspace: () => true },
   mounts: [mcpMount()],
 });
 

@@ -23,8 +23,8 @@ function hostWith(options: Partial<HostOptions> = {}) {
     authenticate: [apiKeyLane({ keys: memoryKeyStore([]) })],
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
     ...options,
+    authorization: { hasWorkspace: () => true, ...options.authorization },
   });
 }
 
@@ -58,9 +58,13 @@ const EVERYTHING: Partial<HostOptions> = {
     }),
     apiKeyLane({ keys: memoryKeyStore([]) }),
   ],
-  rateLimit: memoryRateLimiter({ limit: 1000, windowSeconds: 60, now: Date.now, maxKeys: 10 }),
-  protocol: { versions: ['1.1', '2.0'], preferred: '1.1', minClientVersion: '1.0' },
-  retirement: { deprecatedAt: new Date('2026-01-01'), link: 'https://svc.test/v2' },
+  http: { rateLimit: memoryRateLimiter({ limit: 1000, windowSeconds: 60, now: Date.now, maxKeys: 10 }) },
+  protocol: {
+    versions: ['1.1', '2.0'],
+    preferred: '1.1',
+    minClientVersion: '1.0',
+    retirement: { deprecatedAt: new Date('2026-01-01'), link: 'https://svc.test/v2' },
+  },
   webhooks: { tenantIdOptional: true },
 };
 
@@ -74,7 +78,7 @@ const HOSTS: readonly [string, Partial<HostOptions>][] = [
 describe(covers('operations.openapi.lints'), () => {
   test.each(
     HOSTS.flatMap(([title, options]) => {
-      const { versions } = options.protocol ?? { versions: ['1.1', '2.0'] };
+      const { versions = ['1.1', '2.0'] } = options.protocol ?? {};
       return versions.map((version) => [title, version, options] as const);
     }),
   )('%s, version %s', async (_title, version, options) => {
@@ -196,7 +200,8 @@ describe(covers('operations.openapi.served'), () => {
       const { document } = await descriptionOf({}, major);
       expect(document.info.version).toBe(manifest.version);
       expect(parseSemanticVersion(document.info.version)).toBeDefined();
-      const named = { implementation: { name: 'another-host', version: '9.9.9', vendor: 'others' } };
+      const implementation = { name: 'another-host', version: '9.9.9', vendor: 'others' };
+      const named = { discovery: { implementation } };
       expect((await descriptionOf(named, major)).document.info).toMatchObject({
         title: `another-host, major ${major}`,
         version: manifest.version,

@@ -29,15 +29,15 @@ export async function portalHost({ store = memoryStore(), ...more }: Partial<Hos
     ...(name === 'dev' && { expiresAt: clock.now() + 300_000 }),
   }));
   const host = createHost({
-    ...{ store, clock, engine: echoEngine() },
+    ...{ store, engine: echoEngine() },
     authenticate: [apiKeyLane({ keys: memoryKeyStore(records), now: clock.now })],
     secretKey: new Uint8Array(32),
-    hasWorkspace: (tenant, workspace) => workspace.startsWith(`${tenant}-`),
     audit: { signer: { publicKey: 'MCowBQYDK2VwAyEA', sign: async () => new Uint8Array(64) } },
     baseUrl: 'https://svc.example.com',
-    portal: { pageUrl: PAGE },
-    transport: async () => ({ kind: 'failed', reason: 'timeout', durationMs: 1 }),
     ...more,
+    authorization: { hasWorkspace: (tenant, workspace) => workspace.startsWith(`${tenant}-`), ...more.authorization },
+    features: { portal: { pageUrl: PAGE }, ...more.features },
+    ports: { clock, transport: async () => ({ kind: 'failed', reason: 'timeout', durationMs: 1 }), ...more.ports },
   });
 
   async function send(

@@ -62,7 +62,7 @@ async function webhooksOf(host: PortalHost) {
 
 describe(covers('portal.session.token-alone'), () => {
   test('no operation of the host beside those of the portal accepts the token', async () => {
-    const host = await portalHost({ triggers: {}, workspaceFiles: {} });
+    const host = await portalHost({ features: { triggers: {}, workspaceFiles: {} } });
     const { token } = await host.open('operator', { actions: ALL_ACTIONS });
     const described = operationsIn((await host.send(undefined, 'GET', '/host/example/openapi.json')).body);
     const protocol = MANIFEST.flatMap(({ method, path }) => [

@@ -127,7 +127,7 @@ describe(covers('portal.session.bounds'), () => {
   });
 
   test('a tenant has a bounded number of sessions that have not ended', async () => {
-    const { create, call, clock } = await portalHost({ portal: { pageUrl: PAGE, maxOpenPerTenant: 2 } });
+    const { create, call, clock } = await portalHost({ features: { portal: { pageUrl: PAGE, maxOpenPerTenant: 2 } } });
     const made = await Promise.all([create('owner'), create('owner'), create('operator')]);
     expect(made.map(({ status }) => status).toSorted()).toEqual([201, 201, 400]);
     expect((await create('stranger')).status).toBe(201);
@@ -141,7 +141,7 @@ describe(covers('portal.session.bounds'), () => {
   test.each([{ pageUrl: 'portal' }, { pageUrl: `${PAGE}?a=1` }, { pageUrl: PAGE, maxOpenPerTenant: 0 }])(
     'a host does not start with the options %j',
     async (portal) => {
-      await expect(portalHost({ portal })).rejects.toThrow(/^portal\./);
+      await expect(portalHost({ features: { portal } })).rejects.toThrow(/^features\.portal\./);
     },
   );
 });

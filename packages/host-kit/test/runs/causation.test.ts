@@ -41,7 +41,7 @@ const host = createHost({
   authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]) })],
   engine: async () => ({}),
   secretKey: new Uint8Array(32),
-  hasWorkspace: () => true,
+  authorization: { hasWorkspace: () => true },
   mounts: [bridge],
 });
 beforeAll(() => host.start());

@@ -31,11 +31,12 @@ async function told({ major, prefix, hook }: (typeof PLACES)[number], singleTena
       execute: async () => ({ status: 'completed', outputs: {} }),
     },
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    singleTenant,
-    async transport({ body }) {
-      deliver(new TextDecoder().decode(body));
-      return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 };
+    authorization: { hasWorkspace: () => true, singleTenant },
+    ports: {
+      async transport({ body }) {
+        deliver(new TextDecoder().decode(body));
+        return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 };
+      },
     },
   });
   await host.start();

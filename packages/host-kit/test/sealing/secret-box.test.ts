@@ -77,12 +77,12 @@ describe('a rotation of the key', () => {
 
   test('reports a missing key without showing any key', () => {
     const sealed = before.seal('the secret', 'whk_1');
-    expect(() => after.open(sealed, 'whk_1')).toThrow('Add the former secretKey that sealed it.');
+    expect(() => after.open(sealed, 'whk_1')).toThrow('Add the former key that sealed it.');
     expect(Buffer.from(sealed).includes(older.subarray(0, 8))).toBe(false);
   });
 });
 
 test.each([0, 16, 31, 33])('rejects a key of %i bytes', (length) => {
   expect(() => secretBox(randomBytes(length), randomBytes)).toThrow('secretKey: must be 32 bytes');
-  expect(() => secretBox(newer, randomBytes, [older, randomBytes(length)])).toThrow('formerSecretKeys[1]: must be 32');
+  expect(() => secretBox(newer, randomBytes, [older, randomBytes(length)])).toThrow('secretKey.former[1]: must be 32');
 });

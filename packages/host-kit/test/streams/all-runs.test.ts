@@ -155,7 +155,7 @@ test('each caller receives the events of the runs that it reaches alone', async 
 
 test('a filter shows the named types, and keep-alives tell how far the stream has come', async () => {
   const clock = manualClock();
-  const serving = await begin({ clock });
+  const serving = await begin({ ports: { clock } });
   const runId = await serving.newRun();
   await serving.append(runId, 'run.started', 'node.completed');
   const stream = await serving.open(`${FEED}?types=run.completed,run.failed`, { 'svc-version': '2' });
@@ -214,7 +214,7 @@ describe('a stream of all runs ends', () => {
       ...{ scopes: ['runs:read'], mode: 'live' as const, expiresAt: clock.now() + 60_000 },
     };
     const lane = apiKeyLane({ keys: memoryKeyStore([record]), now: clock.now });
-    const serving = await begin({ clock, authenticate: [lane] });
+    const serving = await begin({ ports: { clock }, authenticate: [lane] });
     const stream = await serving.open(FEED);
     await eventually(() => stream.comments.length > 0);
     clock.advance(60_001);
@@ -231,7 +231,10 @@ describe('a stream of all runs ends', () => {
     const keys = memoryKeyStore([record]);
     let isRevoked = false;
     const candidates: typeof keys.candidates = (lookup) => (isRevoked ? [] : keys.candidates(lookup));
-    const serving = await begin({ clock, authenticate: [apiKeyLane({ keys: { candidates }, now: clock.now })] });
+    const serving = await begin({
+      ports: { clock },
+      authenticate: [apiKeyLane({ keys: { candidates }, now: clock.now })],
+    });
     const stream = await serving.open(FEED);
     await eventually(() => stream.comments.length > 0);
     isRevoked = true;
@@ -250,7 +253,7 @@ describe('a stream of all runs ends', () => {
 
 test('a credential that has all its places taken by streams of all runs is refused with 429', async () => {
   const readerLimits = { perRun: 9, perCredential: 2, total: 9 };
-  const serving = await begin({ streams: { readerLimits } });
+  const serving = await begin({ http: { streams: { readerLimits } } });
   await Promise.all([serving.open(FEED), serving.open(FEED)]);
   expect((await serving.open(FEED)).status).toBe(429);
 });

@@ -46,7 +46,7 @@ describe(covers('events.stream.slow-reader'), () => {
   test('buffers little for 20 readers that do not read 100 000 events, and ends them after stallMs', async () => {
     const store = memoryStore();
     const clock = manualClock();
-    serving = await serve({ store, clock, streams: { stallMs: 2000 } });
+    serving = await serve({ store, ports: { clock }, http: { streams: { stallMs: 2000 } } });
     const { host, url } = serving;
     const runId = await serving.newRun();
     await fill(store, runId, EVENTS);
@@ -78,7 +78,7 @@ describe(covers('events.stream.slow-reader'), () => {
       pages += 1;
     });
     const clock = manualClock();
-    serving = await serve({ store: counting, clock, streams: { stallMs: 2000 } });
+    serving = await serve({ store: counting, ports: { clock }, http: { streams: { stallMs: 2000 } } });
     const runId = await serving.newRun();
     await fill(store, runId, 30_000);
     const reader = await serving.open(`/v1/runs/${runId}/events?streamMode=debug`);
@@ -100,7 +100,7 @@ describe(covers('events.stream.slow-reader'), () => {
 
   test('buffers only some events of 1 MB for a reader that does not read 100 of them', async () => {
     const store = memoryStore();
-    serving = await serve({ store, clock: manualClock() });
+    serving = await serve({ store, ports: { clock: manualClock() } });
     const { host, url } = serving;
     const runId = await serving.newRun();
     const payload = { level: 'info', message: 'x'.repeat(1_000_000) };
@@ -158,7 +158,7 @@ test('reads and renders a page once for 200 readers of a run', async () => {
   });
   // The time stands still: every keep-alive reads a page, and on a slow machine many would be due.
   const clock = manualClock();
-  serving = await serve({ store: counting, clock });
+  serving = await serve({ store: counting, ports: { clock } });
   const { host } = serving;
   const runId = await serving.newRun();
   await serving.append(runId, 'run.started');
@@ -302,7 +302,11 @@ describe('two hosts on one PostgreSQL', () => {
     postgres = await startPostgres();
     writing = await serve({ store: await postgresStore({ url: postgres.url, connections: 4 }) });
     const streams = { stallMs: 3_600_000 };
-    reading = await serve({ store: await postgresStore({ url: postgres.url, connections: 4 }), clock, streams });
+    reading = await serve({
+      store: await postgresStore({ url: postgres.url, connections: 4 }),
+      ports: { clock },
+      http: { streams },
+    });
   });
   afterAll(async () => {
     await reading?.close();

@@ -58,7 +58,7 @@ describe.each([1, 2] as const)('in major %i', (major) => {
     beforeEach(async () => {
       await serving.close();
       clock = manualClock();
-      serving = await serve({ clock });
+      serving = await serve({ ports: { clock } });
       runId = await serving.newRun();
     });
 
@@ -201,7 +201,10 @@ test('answers when the credential expires, before the time of the poll is up', a
   const expiresAt = clock.now() + 1500;
   const record = { ...fields, id: 'key_1', hash: hashApiKey(KEY), mode: 'live' as const, expiresAt };
   await serving.close();
-  serving = await serve({ clock, authenticate: [apiKeyLane({ keys: memoryKeyStore([record]), now: clock.now })] });
+  serving = await serve({
+    ports: { clock },
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([record]), now: clock.now })],
+  });
   runId = await serving.newRun();
   const waiting = poll(1, '?timeout=60');
   await eventually(() => serving.host.readers() === 1);

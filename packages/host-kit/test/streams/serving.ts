@@ -45,9 +45,9 @@ export async function serve(options: Partial<HostOptions> = {}) {
     authenticate: [apiKeyLane({ keys: memoryKeyStore(RECORDS) })],
     engine,
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    log: (record) => logged.push(record),
     ...options,
+    authorization: { hasWorkspace: () => true, ...options.authorization },
+    ports: { log: (record) => logged.push(record), ...options.ports },
   });
   await host.start();
   const server = createServer(toNodeListener(host));

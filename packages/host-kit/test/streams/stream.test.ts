@@ -225,7 +225,7 @@ describe(covers('events.stream.batches'), () => {
 
   test('holds events back for bufferMs, and sends them as one batch', async () => {
     const { clock, store, read } = stoppedWorld();
-    await beginAgain({ clock, store });
+    await beginAgain({ ports: { clock }, store });
     const stream = await openEvents(1, '?bufferMs=300&streamMode=debug');
     await eventually(() => stream.comments.length > 0);
     await serving.append(runId, 'run.started');
@@ -274,7 +274,7 @@ describe(covers('events.stream.batches'), () => {
 
   test('sends the held events when the host stops', async () => {
     const { clock, store, read } = stoppedWorld();
-    await beginAgain({ clock, store });
+    await beginAgain({ ports: { clock }, store });
     const stream = await openEvents(1, '?bufferMs=5000');
     await eventually(() => stream.comments.length > 0);
     await serving.append(runId, 'run.started');
@@ -374,7 +374,7 @@ describe(covers('events.stream.keep-alive'), () => {
   });
 
   test('sends one whenever nothing else was sent for keepAliveMs', async () => {
-    await beginAgain({ streams: { keepAliveMs: 40 } });
+    await beginAgain({ http: { streams: { keepAliveMs: 40 } } });
     const stream = await openEvents(1);
     await eventually(() => stream.comments.length > 3);
     await serving.append(runId, 'run.started', 'run.completed');
@@ -384,7 +384,7 @@ describe(covers('events.stream.keep-alive'), () => {
 
   test('sends one also while events are appended that the stream does not show', async () => {
     const { clock, store, read } = stoppedWorld();
-    await beginAgain({ clock, store, streams: { keepAliveMs: 40 } });
+    await beginAgain({ ports: { clock }, store, http: { streams: { keepAliveMs: 40 } } });
     const stream = await openEvents(1, '?streamMode=messages');
     for (let comments = 1; comments < 5; comments += 1) {
       await eventually(() => stream.comments.length === comments);
@@ -398,8 +398,8 @@ describe(covers('events.stream.keep-alive'), () => {
   });
 
   test('rejects a keepAliveMs of more than 30 s', async () => {
-    await expect(serve({ streams: { keepAliveMs: 30_001 } })).rejects.toThrow(
-      'createHost: streams.keepAliveMs must be a whole number of milliseconds from 1 to 30000.',
+    await expect(serve({ http: { streams: { keepAliveMs: 30_001 } } })).rejects.toThrow(
+      'createHost: http.streams.keepAliveMs must be a whole number of milliseconds from 1 to 30000.',
     );
   });
 });
@@ -458,7 +458,7 @@ describe('access', () => {
 
 describe(covers('events.stream.places'), () => {
   const PLACES = { perRun: 2, perCredential: 3, total: 4 };
-  beforeEach(() => beginAgain({ streams: { readerLimits: PLACES } }));
+  beforeEach(() => beginAgain({ http: { streams: { readerLimits: PLACES } } }));
 
   test.each([1, 2] as const)('limits the readers of a run in major %i', async (major) => {
     const streams = [await openEvents(major), await openEvents(major)];
@@ -501,7 +501,7 @@ describe(covers('events.stream.credential'), () => {
   test('ends a stream when its credential expires', async () => {
     const clock = manualClock();
     const keys = memoryKeyStore([{ ...record, expiresAt: clock.now() + 1500 }]);
-    await beginAgain({ clock, authenticate: [apiKeyLane({ keys, now: clock.now })] });
+    await beginAgain({ ports: { clock }, authenticate: [apiKeyLane({ keys, now: clock.now })] });
     const stream = await openEvents(1);
     await eventually(() => stream.comments.length > 0);
     // The credential is judged again every 30 s only: a stream that did not know its expiry would not end.
@@ -526,7 +526,7 @@ describe(covers('events.stream.credential'), () => {
       },
     };
     const authenticate = [apiKeyLane({ keys })];
-    await beginAgain({ clock, authenticate, streams: { judgeEveryMs: 100 } });
+    await beginAgain({ ports: { clock }, authenticate, http: { streams: { judgeEveryMs: 100 } } });
     const stream = await openEvents(1);
     await serving.append(runId, 'run.started');
     await stream.count(1);
@@ -551,7 +551,7 @@ describe(covers('events.stream.credential'), () => {
         return [record];
       },
     };
-    await beginAgain({ authenticate: [apiKeyLane({ keys })], streams: { judgeEveryMs: 50 } });
+    await beginAgain({ authenticate: [apiKeyLane({ keys })], http: { streams: { judgeEveryMs: 50 } } });
     const stream = await openEvents(1);
     isDown = true;
     expect(await stream.ended).toBe('ended');
@@ -575,7 +575,11 @@ describe(`${covers('events.stream.credential')} A proof of possession`, () => {
     };
     const { now, monotonic, after } = systemClock;
     const clock: Clock = { now: () => now() + ahead, monotonic: () => monotonic() + ahead, after };
-    await beginAgain({ authenticate: [lane], clock, streams: { keepAliveMs: 30, judgeEveryMs: 30 } });
+    await beginAgain({
+      authenticate: [lane],
+      ports: { clock },
+      http: { streams: { keepAliveMs: 30, judgeEveryMs: 30 } },
+    });
     const stream = await openEvents(1);
     const before = judged;
     await eventually(() => stream.comments.length > 5);
@@ -620,7 +624,7 @@ describe('the end of a stream', () => {
         };
       },
     };
-    await beginAgain({ clock });
+    await beginAgain({ ports: { clock } });
     const before = timers;
     const leaving = new AbortController();
     const headers = { authorization: `Bearer ${KEY}` };

@@ -202,7 +202,7 @@ test('counts the transitions of a circuit, and the deliveries that it skips', as
   const cooldownMs = 3_600_000;
   const circuit = { failureThreshold: 1, cooldownMs, failureLimit: 100, failureWindowMs: 60_000 };
   const clock = shiftedClock();
-  const watched = await watchedHost({ webhooks: { durable: false, circuit }, clock });
+  const watched = await watchedHost({ webhooks: { durable: false, circuit }, ports: { clock } });
   const attempts = async () => (await watched.series('svc.webhook.attempt.duration')).length;
   watched.verdict = { kind: 'answered', status: 500 };
   await watched.register();
@@ -317,13 +317,15 @@ test('reads the backlog when metrics are collected, and no more once the host ha
     release = resolve;
   });
   const watched = await watchedHost({
-    clock,
+    ports: {
+      clock,
+      async transport() {
+        await released;
+        return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 };
+      },
+    },
     store: { ...store, backlog: { read } },
     webhooks: { durable: true, concurrency: { total: 1, perSubscription: 1 } },
-    async transport() {
-      await released;
-      return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 };
-    },
   });
   const gauge = async (name: string) => (await watched.series(name)).map(({ value }) => value);
   expect(looks).toBe(0);

@@ -54,7 +54,7 @@ describe('the span of a request', () => {
   test('is in a new trace with a link to the caller, when incomingTraces is link', async () => {
     const watched = await watchedHost();
     const { telemetry } = watched;
-    const linking = await watchedHost({ telemetry: { ...telemetry, incomingTraces: 'link' } });
+    const linking = await watchedHost({ ports: { telemetry: { ...telemetry, incomingTraces: 'link' } } });
     await linking.call('/v1/runs/run_1', { headers: { ...CALLER, tracestate: 'a=text-of-a-stranger' } });
     const span = only(watched.spans());
     expect(span.spanContext().traceId).not.toBe(TRACE);
@@ -79,7 +79,9 @@ describe('the span of a request', () => {
 
   test('has its trace id in the log', async () => {
     const traces: unknown[] = [];
-    const watched = await watchedHost({ log: ({ event, traceId }) => event === 'request' && traces.push(traceId) });
+    const watched = await watchedHost({
+      ports: { log: ({ event, traceId }) => event === 'request' && traces.push(traceId) },
+    });
     await watched.call('/v1/runs/run_1');
     await watched.call('/v1/runs/run_1', { headers: CALLER });
     expect(traces).toEqual(watched.spans().map((span) => span.spanContext().traceId));
@@ -179,7 +181,7 @@ describe('the span of an attempt', () => {
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     const egress = egressPolicy({ allowLoopback: true });
-    const watched = await watchedHost({ egress, transport: guardedPost({ policy: egress }) });
+    const watched = await watchedHost({ egress, ports: { transport: guardedPost({ policy: egress }) } });
     const instrumentation = new UndiciInstrumentation();
     instrumentation.setTracerProvider(watched.telemetry.tracerProvider);
     CLEANUP.push(async () => instrumentation.disable());
@@ -215,7 +217,7 @@ test('both discovery documents give the namespace', async () => {
 });
 
 test('without an SDK the host works and records nothing', async () => {
-  const watched = await watchedHost({ telemetry: {} });
+  const watched = await watchedHost({ ports: { telemetry: {} } });
   await watched.register();
   await watched.run();
   await eventually(() => watched.posts.length === 1);

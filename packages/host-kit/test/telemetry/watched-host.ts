@@ -70,20 +70,23 @@ export async function watchedHost(
     ],
     engine: echo,
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
     audit: {
       signer: await ed25519Signer(privateKey.export({ type: 'pkcs8', format: 'pem' })),
       checkpointIntervalEntries: 2,
     },
-    transport: async (request): Promise<TransportVerdict> => {
-      posts.push(request);
-      const { verdict } = watched;
-      return verdict.kind === 'answered'
-        ? { ...verdict, retryAfter: undefined, durationMs: 7 }
-        : { ...verdict, durationMs: 7 };
-    },
-    telemetry: recorded.telemetry,
     ...options,
+    authorization: { hasWorkspace: () => true, ...options.authorization },
+    ports: {
+      transport: async (request): Promise<TransportVerdict> => {
+        posts.push(request);
+        const { verdict } = watched;
+        return verdict.kind === 'answered'
+          ? { ...verdict, retryAfter: undefined, durationMs: 7 }
+          : { ...verdict, durationMs: 7 };
+      },
+      telemetry: recorded.telemetry,
+      ...options.ports,
+    },
   });
   if (from === 'started') await host.start();
   CLEANUP.push(() => host.stop(0));

@@ -50,14 +50,14 @@ describe(covers('triggers.message.dead-letters'), () => {
 
   test.each([0, -1, 1.5, Number.NaN])('a bound of %d is rejected', async (maxDeadLetters) => {
     await expect(triggerHost({ store: memoryStore(), triggers: { maxDeadLetters } })).rejects.toThrow(
-      'createHost: triggers.maxDeadLetters must be a whole number',
+      'createHost: features.triggers.maxDeadLetters must be a whole number',
     );
   });
 });
 
 test('outcomes of messages are counted by source and outcome, and by no text of a sender', async () => {
   const { telemetry, series } = recording();
-  const world = await triggerHost({ store: memoryStore(), more: { telemetry } });
+  const world = await triggerHost({ store: memoryStore(), more: { ports: { telemetry } } });
   try {
     const { triggerId } = await world.register({ webhook: { preset: 'github', types: ['push'] } });
     const path = `/host/example/triggers/${triggerId}`;

@@ -80,14 +80,18 @@ export async function triggerHost({
   }));
   const keys = storedKeys({ store, configured });
   const host = createHost({
-    ...{ store, clock, engine, apiKeys: keys },
+    ...{ store, engine },
     authenticate: [apiKeyLane({ keys, now: clock.now })],
     secretKey: new Uint8Array(32),
-    hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace.startsWith('acme-'),
     audit: { signer: { publicKey: 'MCowBQYDK2VwAyEA', sign: async () => new Uint8Array(64) } },
     baseUrl: 'https://svc.example.com',
-    triggers: triggers ?? {},
     ...more,
+    authorization: {
+      hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace.startsWith('acme-'),
+      ...more?.authorization,
+    },
+    features: { apiKeys: keys, triggers: triggers ?? {}, ...more?.features },
+    ports: { clock, ...more?.ports },
   });
   await host.start();
 

@@ -35,9 +35,8 @@ async function subscribed(webhooks?: Partial<WebhookOptions>) {
     authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]), now: world.now })],
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    clock: world,
-    transport,
+    authorization: { hasWorkspace: () => true },
+    ports: { clock: world, transport },
     ...(webhooks && { webhooks }),
   });
   await host.start();

@@ -20,7 +20,7 @@ async function listeningHost() {
   const host = await triggerHost({
     store: memoryStore(),
     more: {
-      log: (record) => void logged.push(record),
+      ports: { log: (record) => void logged.push(record) },
       mounts: [(services) => ({ name: 'inbox', path: '/inbox', routes: [inbox(services)] })],
     },
   });

@@ -97,9 +97,8 @@ async function connected() {
     authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, mode: 'live' }]), now: world.now })],
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
-    clock: world,
-    transport: receiver.transport,
+    authorization: { hasWorkspace: () => true },
+    ports: { clock: world, transport: receiver.transport },
   });
   await host.start();
   onTestFinished(() => soon(host.stop(0)));

@@ -79,7 +79,7 @@ async function startHost(port: number) {
     authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, mode: 'live' }]) })],
     engine: async () => ({}),
     secretKey: new Uint8Array(32),
-    hasWorkspace: () => true,
+    authorization: { hasWorkspace: () => true },
     egress: egressPolicy({ allowLoopback: [port] }),
   });
   host = made;

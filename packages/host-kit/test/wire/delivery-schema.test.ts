@@ -73,11 +73,13 @@ const host = createHost({
   authenticate: [apiKeyLane({ keys })],
   engine,
   secretKey: new Uint8Array(32),
-  hasWorkspace: () => true,
-  async transport({ body }) {
-    bodies.push(new TextDecoder().decode(body));
-    deliveries.emit('delivery');
-    return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 };
+  authorization: { hasWorkspace: () => true },
+  ports: {
+    async transport({ body }) {
+      bodies.push(new TextDecoder().decode(body));
+      deliveries.emit('delivery');
+      return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 };
+    },
   },
 });
 

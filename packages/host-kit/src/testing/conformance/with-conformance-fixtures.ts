@@ -4,7 +4,7 @@ import type { AnyEngine, VersionedEngine } from '../../ports/engine.ts';
 import { wrapEngine } from '../../ports/wrap-engine.ts';
 import { conformanceWorkflows } from './conformance-workflows.ts';
 
-/** The ids of the fixture workflows, for `capabilities.fixtures` of `createHost`. */
+/** The ids of the fixture workflows, for `discovery.fixtures` of `createHost`. */
 export const CONFORMANCE_FIXTURES: readonly string[] = conformanceWorkflows.map(({ id }) => id);
 
 /** Options of `withConformanceFixtures`. */
@@ -24,7 +24,7 @@ export interface ConformanceFixturesOptions {
  * const host = createHost({
  *   ...options,
  *   engine: withConformanceFixtures(options.engine),
- *   capabilities: { ...options.capabilities, fixtures: CONFORMANCE_FIXTURES },
+ *   discovery: { ...options.discovery, fixtures: CONFORMANCE_FIXTURES },
  * });
  */
 export function withConformanceFixtures(engine: AnyEngine, options: ConformanceFixturesOptions = {}): VersionedEngine {

@@ -44,12 +44,10 @@ export class HostProcess {
       this.#host = createHost({
         store: this.#faulty.store,
         engine: this.watched.engine,
-        clock,
+        ports: { clock, log: () => {}, fetch: Object.assign(answer, { close: () => {} }) },
         authenticate: [apiKeyLane({ keys: KEYS, now: clock.now })],
         secretKey: new Uint8Array(32),
-        hasWorkspace: () => true,
-        log: () => {},
-        fetch: Object.assign(answer, { close: () => {} }),
+        authorization: { hasWorkspace: () => true },
       });
     } catch (error) {
       // A host rejects an engine whose members contradict each other. The file must not stay open.

@@ -6,13 +6,22 @@ import type { Claim } from './schema-v2.ts';
 export type { Facets, Family } from './families.ts';
 
 /**
- * The capabilities that discovery advertises for a host besides those of the kit. Declare only those that the host
- * serves; `createHost` throws a `TypeError` for one that the interface does not know in that form.
+ * Facts and capabilities that discovery states besides those of the kit. Declare only capabilities that the host serves;
+ * `createHost` throws a `TypeError` for one that the interface does not know in that form.
  *
  * @example
- * createHost({ …, capabilities: { families: { i18n: { default: 'en', supported: ['en'] } } } });
+ * createHost({ …, discovery: { families: { i18n: { default: 'en', supported: ['en'] } } } });
  */
-export interface HostCapabilities {
+export interface DiscoveryOptions {
+  /** The host software. Default: this package. */
+  readonly implementation?: {
+    /** The name of the host software. */
+    readonly name: string;
+    /** Its version. */
+    readonly version: string;
+    /** The organization that makes it. */
+    readonly vendor: string;
+  };
   /**
    * Capability families, each with its facets. An absent limit gets the value of the interface's reference host. The
    * families that the kit serves are not among them: the kit describes those from the options of `createHost`.
@@ -29,7 +38,7 @@ export interface HostCapabilities {
     readonly [name: string]: { readonly facets?: object; readonly claim?: Partial<Claim> };
   };
   /** The claim of a family in major 2. Default: `stable`, since the served version, `witnessable-unaided`. */
-  readonly claims?: { readonly [Name in Family]?: Partial<Claim> };
+  readonly claims?: Readonly<Partial<Record<Family, Partial<Claim>>>>;
   /**
    * True: families whose claim is `experimental` are advertised. Default false: they are left out of both documents.
    *
@@ -50,26 +59,34 @@ export interface HostCapabilities {
    * limits: { maxNodeExecutions: 5000, maxRunDurationMs: 3_600_000 }
    * @see Interface: Limits
    */
-  readonly limits?: { readonly [Name in Exclude<keyof z.input<typeof LIMITS>, 'maxRequestBodyBytes'>]?: number };
+  readonly limits?: Readonly<Partial<Record<Exclude<keyof z.input<typeof LIMITS>, 'maxRequestBodyBytes'>, number>>>;
   /** Public keys that certification bundles of this host are signed with. */
   readonly signingKeys?: z.input<NonNullable<(typeof METADATA)['signingKeys']>>;
   /**
    * The release of the conformance suite that the host was held to, as three integers joined by dots. Published in
    * major 1 alone.
    */
-  readonly contractProvenance?: { readonly suiteVersion: string };
+  readonly contractProvenance?: {
+    /** The version of the suite. */
+    readonly suiteVersion: string;
+  };
   /**
    * Facts about the surroundings of the credentials, which no lane knows. Published in major 1; `mtls` also in the extension
    * `<org>.authentication`.
    */
   readonly authentication?: {
-    /**
-     * Client certificates beside another credential: the profile `svc-auth-mtls`. `required`: connections without one are
-     * refused. `subjectMapping` is one sentence about the mapping of a certificate to a tenant.
-     */
-    readonly mtls?: { readonly required: boolean; readonly subjectMapping: string };
-    /** Rotation of API keys: a former key stays valid for at least this many seconds. */
-    readonly rotation?: { readonly minGraceSeconds: number };
+    /** Client certificates beside another credential: the profile `svc-auth-mtls`. */
+    readonly mtls?: {
+      /** Whether connections without a certificate are refused. */
+      readonly required: boolean;
+      /** One sentence about the mapping of a certificate to a tenant. */
+      readonly subjectMapping: string;
+    };
+    /** Rotation of API keys. */
+    readonly rotation?: {
+      /** A former key stays valid for at least this many seconds. */
+      readonly minGraceSeconds: number;
+    };
   };
   /** Vendor extensions by `<org>.<name>`. List those that are mounted under `/host/<org>/`. */
   readonly extensions?: z.input<typeof EXTENSIONS>;
