@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { authenticator } from '@svc/auth';
 import { bearerLane, localKeys } from '@svc/auth/bearer';
-import { expressGuard } from '@svc/auth/express';
+import { guard } from '@svc/auth/express';
 import { auth, requiredScopes } from 'express-oauth2-jwt-bearer';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { summary } from '../alternate.mjs';
@@ -66,7 +66,7 @@ async function candidatesFor(algorithm) {
 
   const issuers = [{ issuer: ISSUER, audience: AUDIENCE, profile: 'user', keys: localKeys({ keys: [jwk] }) }];
   const lanes = [bearerLane({ issuers })];
-  const guard = expressGuard({ authenticator: authenticator({ lanes }), scope: 'runs:read' });
+  const mayReadRuns = guard({ authenticator: authenticator({ lanes }), scope: 'runs:read' });
 
   const candidates = {
     'express-oauth2-jwt-bearer': async () => {
@@ -74,7 +74,7 @@ async function candidatesFor(algorithm) {
       await through(peer, request);
       await through(peerScopes, request);
     },
-    'ours, expressGuard': () => through(guard, requestWith(token)),
+    'ours, guard': () => through(mayReadRuns, requestWith(token)),
   };
   return { candidates, stop: () => new Promise((resolve) => server.close(resolve)) };
 }

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import { memoryDedupStore } from '@svc/webhook-verify/dedup/memory';
-import { toNodeHandler } from '@svc/webhook-verify/node';
+import { receiver } from '@svc/webhook-verify/node';
 
 // The secret in the response to the registration.
 const secret = process.env.WEBHOOK_SECRET ?? '';
 const port = Number(process.env.PORT ?? 8788);
 
-const handle = toNodeHandler({
+const handle = receiver({
   secret,
   dedup: memoryDedupStore(),
   onDelivery({ eventType, runId, event }) {

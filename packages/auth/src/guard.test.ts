@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { expressGuard } from './adapters/express.ts';
-import { fastifyGuard } from './adapters/fastify.ts';
-import { guarded } from './adapters/fetch.ts';
-import { h3Guard } from './adapters/h3.ts';
-import { honoGuard } from './adapters/hono.ts';
-import { nestGuard } from './adapters/nestjs.ts';
-import { nextGuard } from './adapters/next.ts';
-import { nodeGuard } from './adapters/node.ts';
+import { guard as expressGuard } from './adapters/express.ts';
+import { guard as fastifyGuard } from './adapters/fastify.ts';
+import { guard as fetchGuard } from './adapters/fetch.ts';
+import { guard as h3Guard } from './adapters/h3.ts';
+import { guard as honoGuard } from './adapters/hono.ts';
+import { guard as nestGuard } from './adapters/nestjs.ts';
+import { guard as nextGuard } from './adapters/next.ts';
+import { guard as nodeGuard } from './adapters/node.ts';
 import { trpcContext } from './adapters/trpc.ts';
 import { authenticator } from './authenticate.ts';
 import { AuthError } from './errors.ts';
@@ -251,15 +251,27 @@ describe('a guard without an authenticator is refused when it is made', () => {
   const TRPCError = class extends Error {};
   const HttpException = class extends Error {};
   const makers: Readonly<Record<string, (options: never, handler: never) => unknown>> = {
-    ...{ guard, expressGuard, fastifyGuard, guarded, h3Guard, honoGuard, nestGuard, nextGuard, nodeGuard, trpcContext },
+    ...{
+      guard,
+      expressGuard,
+      fastifyGuard,
+      fetchGuard,
+      h3Guard,
+      honoGuard,
+      nestGuard,
+      nextGuard,
+      nodeGuard,
+      trpcContext,
+    },
   };
   test.each(Object.entries(makers))('%s', (name, maker) => {
     const further = { trpcContext: { TRPCError }, nestGuard: { HttpException } }[name] ?? {};
     const make = (authenticator: unknown) => () =>
       Reflect.apply(maker, undefined, [{ ...further, authenticator }, () => {}]);
     expect(make(undefined)).toThrow(TypeError);
-    expect(make(undefined)).toThrow(`${name}: authenticator is required. Pass the result of authenticator({ lanes }).`);
-    expect(make([])).toThrow(`${name}: authenticator must be an Authenticator.`);
+    const told = maker === trpcContext ? name : 'guard';
+    expect(make(undefined)).toThrow(`${told}: authenticator is required. Pass the result of authenticator({ lanes }).`);
+    expect(make([])).toThrow(`${told}: authenticator must be an Authenticator.`);
     expect(make(authenticator({ lanes: [{ name: 'test', authenticate: () => fresh }] }))).not.toThrow();
   });
 });

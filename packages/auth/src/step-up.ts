@@ -39,7 +39,7 @@ export type StepUpDecision =
  * @throws {TypeError} when no requirement is set, or one is invalid
  * @example
  * const recent = stepUp({ acrValues: ['phr'], maxAgeSeconds: 300 });
- * const mayManageKeys = nodeGuard({ authenticator: auth, scope: 'keys:manage', stepUp: recent });
+ * const mayManageKeys = guard({ authenticator: auth, scope: 'keys:manage', stepUp: recent });
  * @see RFC 9470
  */
 export function stepUp(options: StepUpOptions): StepUp {

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { authenticator } from '@svc/auth';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
-import { expressGuard } from '@svc/auth/express';
-import { fastifyGuard } from '@svc/auth/fastify';
-import { guarded } from '@svc/auth/fetch';
-import { honoGuard } from '@svc/auth/hono';
-import { nodeGuard, peerOf } from '@svc/auth/node';
+import { guard as expressGuard } from '@svc/auth/express';
+import { guard as fastifyGuard } from '@svc/auth/fastify';
+import { guard as fetchGuard } from '@svc/auth/fetch';
+import { guard as honoGuard } from '@svc/auth/hono';
+import { guard as nodeGuard, peerOf } from '@svc/auth/node';
 import { clientAddress, memoryRateLimiter } from '@svc/auth/rate-limit';
 import { covers } from '@svc/tools/covers';
 import express from 'express';
@@ -88,8 +88,8 @@ const FRAMEWORKS: Record<string, () => Promise<{ url: string; stop(): Promise<un
   },
   async 'a Web handler'() {
     const { forRuns, forPage } = options();
-    const handler = guarded(forRuns, (_request, principal) => new Response(principal.id));
-    const page = guarded(forPage, (_request, principal) => new Response(principal?.id ?? 'nobody'));
+    const handler = fetchGuard(forRuns, (_request, principal) => new Response(principal.id));
+    const page = fetchGuard(forPage, (_request, principal) => new Response(principal?.id ?? 'nobody'));
     const app = new Hono<{ Bindings: { incoming: IncomingMessage } }>();
     app.all('/api/page', (c) => page(c.req.raw));
     app.all('*', (c) => handler(c.req.raw, peerOf(c.env.incoming.socket)));

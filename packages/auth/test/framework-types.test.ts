@@ -25,7 +25,7 @@ const options = { authenticator: authenticator({ lanes: [apiKeyLane({ keys })] }
 
 describe('the caller is readable without a cast', () => {
   test('in Express: request.principal may be undefined, and principalOf(request) may not', () => {
-    express().get('/runs', forExpress.expressGuard(options), (request, response) => {
+    express().get('/runs', forExpress.guard(options), (request, response) => {
       expectTypeOf(request.principal).toEqualTypeOf<Principal | undefined>();
       expectTypeOf(forExpress.principalOf(request)).toEqualTypeOf<Principal>();
       response.end();
@@ -37,7 +37,7 @@ describe('the caller is readable without a cast', () => {
 
   test('in Fastify: request.principal may be undefined, and principalOf(request) may not', async () => {
     const app = fastify();
-    app.addHook('onRequest', forFastify.fastifyGuard(options));
+    app.addHook('onRequest', forFastify.guard(options));
     app.get('/runs', async (request) => {
       expectTypeOf(request.principal).toEqualTypeOf<Principal | undefined>();
       expectTypeOf(forFastify.principalOf(request)).toEqualTypeOf<Principal>();
@@ -48,7 +48,7 @@ describe('the caller is readable without a cast', () => {
   });
 
   test('in Hono: on the guarded route, after a guard for a path, and with GuardVariables', async () => {
-    const guard = forHono.honoGuard(options);
+    const guard = forHono.guard(options);
     const onRoute = new Hono<{ Bindings: { KEY: string } }>().get('/runs', guard, (c) => {
       expectTypeOf(c.get('principal')).toEqualTypeOf<Principal>();
       expectTypeOf(c.var.principal).toExtend<Principal>();

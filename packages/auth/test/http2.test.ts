@@ -3,7 +3,7 @@ import { createServer, type Http2Server } from 'node:http2';
 import { connect } from 'node:net';
 import { authenticator } from '@svc/auth';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
-import { nodeGuard } from '@svc/auth/node';
+import { guard } from '@svc/auth/node';
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -19,7 +19,7 @@ const record = (id: string, key: string) => ({
   mode: 'live' as const,
 });
 const keys = memoryKeyStore([record('key_1', KEY), record('key_2', OTHER)]);
-const admitted = nodeGuard({
+const admitted = guard({
   authenticator: authenticator({ lanes: [apiKeyLane({ keys })] }),
   scope: 'runs:read',
 });

@@ -13,14 +13,14 @@ import { bearerLane, remoteKeys } from '@svc/auth/bearer';
 import { dpopVerifier, memoryReplayStore, statelessNonces } from '@svc/auth/dpop';
 import { postgresReplayStore } from '@svc/auth/dpop/postgres';
 import { sqliteReplayStore } from '@svc/auth/dpop/sqlite';
-import { expressGuard } from '@svc/auth/express';
-import { fastifyGuard } from '@svc/auth/fastify';
-import { guarded } from '@svc/auth/fetch';
-import { honoGuard } from '@svc/auth/hono';
+import { guard as expressGuard } from '@svc/auth/express';
+import { guard as fastifyGuard } from '@svc/auth/fastify';
+import { guard as fetchGuard } from '@svc/auth/fetch';
+import { guard as honoGuard } from '@svc/auth/hono';
 import { clientSecretBasic, introspectionLane, privateKeyJwt } from '@svc/auth/introspection';
 import { logoutReceiver } from '@svc/auth/logout';
 import { clientCertificates } from '@svc/auth/mtls';
-import { nodeGuard } from '@svc/auth/node';
+import { guard as nodeGuard } from '@svc/auth/node';
 import { clientAddress, flexibleRateLimiter, memoryRateLimiter } from '@svc/auth/rate-limit';
 import { postgresRateLimiter } from '@svc/auth/rate-limit/postgres';
 import { cloudSubject, jwtSvid, oauthClient, tokenExchange, workloadLane } from '@svc/auth/workload';
@@ -46,7 +46,7 @@ const functions: Readonly<Record<string, (options: never) => unknown>> = {
   guard,
   introspectionLane,
   logoutReceiver,
-  guarded: (options) => guarded(options, () => new Response()),
+  fetchGuard: (options) => fetchGuard(options, () => new Response()),
   honoGuard,
   jwtSvid,
   memoryRateLimiter,
@@ -73,7 +73,7 @@ test.each(Object.entries(functions))('%s rejects an unknown option', async (owne
   const options = { anUnknownOption: 1 } as never;
   await expect(async () => call(options)).rejects.toThrow(TypeError);
   await expect(async () => call(options)).rejects.toThrow(
-    new RegExp(`^${owner}: unknown option anUnknownOption\\. Its options are \\w+`),
+    new RegExp(`^${owner.endsWith('Guard') ? 'guard' : owner}: unknown option anUnknownOption\\. Its options are \\w+`),
   );
 });
 

@@ -5,7 +5,7 @@ import { apiKeyLane, hashApiKey, type KeyStore, memoryKeyStore } from '@svc/auth
 import { bearerLane, localKeys, type TokenIssuer } from '@svc/auth/bearer';
 import { dpopVerifier, memoryReplayStore, type ReplayAnswer, statelessNonces } from '@svc/auth/dpop';
 import { clientSecretBasic, introspectionLane } from '@svc/auth/introspection';
-import { nodeGuard } from '@svc/auth/node';
+import { guard as nodeGuard } from '@svc/auth/node';
 import { clientAddress, memoryRateLimiter } from '@svc/auth/rate-limit';
 import { statusLists } from '@svc/auth/status-list';
 import { cloudSubject, workloadLane } from '@svc/auth/workload';

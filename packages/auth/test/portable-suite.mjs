@@ -4,7 +4,7 @@ import { apiKeyLane, hashApiKey, memoryKeyStore, mintApiKey } from '@svc/auth/ap
 import { ed25519Signer, memoryAuditLog, verifyAudit } from '@svc/auth/audit';
 import { bearerLane, localKeys } from '@svc/auth/bearer';
 import { dpopVerifier, memoryReplayStore, statelessNonces } from '@svc/auth/dpop';
-import { guarded } from '@svc/auth/fetch';
+import { guard } from '@svc/auth/fetch';
 import { clientCertificates } from '@svc/auth/mtls';
 import { memoryRateLimiter } from '@svc/auth/rate-limit';
 import { statusLists } from '@svc/auth/status-list';
@@ -128,13 +128,13 @@ export default async function suite() {
   check('a list that is cut off', await judged('eNrbuRgAAh', 1), 'service_unavailable');
 
   const limiter = memoryRateLimiter({ limit: 2, windowSeconds: 60, now });
-  const handle = guarded({ authenticator: auth, limiter, scope: 'runs:read' }, (_request, { id }) => new Response(id));
+  const handle = guard({ authenticator: auth, limiter, scope: 'runs:read' }, (_request, { id }) => new Response(id));
   const statuses = [];
   for (let turn = 0; turn < 3; turn += 1) {
     const request = new Request('https://svc.example/', { headers: { authorization: `Bearer ${key}` } });
     statuses.push((await handle(request)).status);
   }
-  check('a guarded handler', statuses.join(), '200,200,429');
+  check('a guard handler', statuses.join(), '200,200,429');
   check('a scope', authorize({ scopes: ['runs:*'] }, 'runs:cancel').allowed, true);
 
   const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']).catch(() => undefined);

@@ -4,11 +4,11 @@ import express from 'express';
 import Fastify from 'fastify';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, test } from 'vitest';
-import { expressVersioning } from '../src/adapters/express.ts';
-import { fastifyVersioning } from '../src/adapters/fastify.ts';
-import { withVersioning } from '../src/adapters/fetch.ts';
-import { honoVersioning } from '../src/adapters/hono.ts';
-import { negotiateRequest } from '../src/adapters/node.ts';
+import { versioning as expressVersioning } from '../src/adapters/express.ts';
+import { versioning as fastifyVersioning } from '../src/adapters/fastify.ts';
+import { versioning as fetchVersioning } from '../src/adapters/fetch.ts';
+import { versioning as honoVersioning } from '../src/adapters/hono.ts';
+import { versioning as nodeVersioning } from '../src/adapters/node.ts';
 import type { NegotiatedOperation, VersioningOptions } from '../src/adapters/verdict.ts';
 import { served } from '../src/index.ts';
 
@@ -43,7 +43,7 @@ const ADAPTERS: { name: string; open: (options: VersioningOptions) => Promise<Se
   {
     name: 'fetch',
     open: async (options) => {
-      const handle = withVersioning({
+      const handle = fetchVersioning({
         ...options,
         operation: (_request, negotiation) => new Response(described(negotiation)),
         foreign: () => new Response('foreign'),
@@ -65,11 +65,13 @@ const ADAPTERS: { name: string; open: (options: VersioningOptions) => Promise<Se
   },
   {
     name: 'node:http',
-    open: (options) =>
-      overSocket((request, response) => {
-        const found = negotiateRequest(request, response, options);
+    open: (options) => {
+      const negotiate = nodeVersioning(options);
+      return overSocket((request, response) => {
+        const found = negotiate(request, response);
         if (found !== 'answered') response.end(found === 'foreign' ? 'foreign' : described(found));
-      }),
+      });
+    },
   },
   {
     name: 'Express',
@@ -155,9 +157,10 @@ describe.each(ADAPTERS)('$name', ({ open }) => {
 });
 
 test('judges the raw request target, before a framework normalises it', async () => {
+  const negotiate = nodeVersioning({ served: protocol });
   const url = await listening(
     createServer((request, response) => {
-      const found = negotiateRequest(request, response, { served: protocol });
+      const found = negotiate(request, response);
       if (found !== 'answered') response.end(found === 'foreign' ? 'foreign' : described(found));
     }),
   );

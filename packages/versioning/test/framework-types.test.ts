@@ -13,7 +13,7 @@ const options = { served: served({ versions: ['1.1', '2.0'], preferred: '1.1' })
 describe('the operation is readable without a cast', () => {
   test('in Express: request.svc may be undefined, and operationOf(request) may not', () => {
     express()
-      .use(forExpress.expressVersioning(options))
+      .use(forExpress.versioning(options))
       .get('/runs/:id', (request, response) => {
         expectTypeOf(request.svc).toEqualTypeOf<NegotiatedOperation | undefined>();
         expectTypeOf(forExpress.operationOf(request)).toEqualTypeOf<NegotiatedOperation>();
@@ -23,7 +23,7 @@ describe('the operation is readable without a cast', () => {
 
   test('in Fastify: request.svc may be undefined, and operationOf(request) may not', async () => {
     const app = fastify();
-    await app.register(forFastify.fastifyVersioning(options));
+    await app.register(forFastify.versioning(options));
     app.get('/runs/:id', async (request) => {
       expectTypeOf(request.svc).toEqualTypeOf<NegotiatedOperation | undefined>();
       expectTypeOf(forFastify.operationOf(request)).toEqualTypeOf<NegotiatedOperation>();
@@ -34,14 +34,14 @@ describe('the operation is readable without a cast', () => {
 
   test('in Hono: with the variables of the application, and without', async () => {
     const apart = new Hono();
-    apart.use(forHono.honoVersioning(options));
+    apart.use(forHono.versioning(options));
     apart.get('/runs/:id', (c) => {
       expectTypeOf(c.get('svc')).toEqualTypeOf<NegotiatedOperation | undefined>();
       expectTypeOf(forHono.operationOf(c)).toEqualTypeOf<NegotiatedOperation>();
       return c.text(forHono.operationOf(c).operation.operationId);
     });
     const declared = new Hono<{ Variables: forHono.VersioningVariables; Bindings: { KEY: string } }>();
-    declared.use(forHono.honoVersioning(options));
+    declared.use(forHono.versioning(options));
     declared.get('/runs/:id', (c) => {
       expectTypeOf(c.get('svc')).toEqualTypeOf<NegotiatedOperation | undefined>();
       expectTypeOf(c.var.svc).toEqualTypeOf<NegotiatedOperation | undefined>();
@@ -64,7 +64,7 @@ describe('operationOf without an operation says what is missing', () => {
   });
 
   test('in Hono, on a path outside the protocol', async () => {
-    const app = new Hono().use(forHono.honoVersioning(options)).get('/elsewhere', (c) => {
+    const app = new Hono().use(forHono.versioning(options)).get('/elsewhere', (c) => {
       return c.text(forHono.operationOf(c).operation.operationId);
     });
     app.onError((error, c) => c.text(String(error), 500));

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { expressVersioning } from '../src/adapters/express.ts';
-import { fastifyVersioning } from '../src/adapters/fastify.ts';
-import { type FetchVersioningOptions, withVersioning } from '../src/adapters/fetch.ts';
-import { honoVersioning } from '../src/adapters/hono.ts';
+import { versioning as expressVersioning } from '../src/adapters/express.ts';
+import { versioning as fastifyVersioning } from '../src/adapters/fastify.ts';
+import { type FetchVersioningOptions, versioning as fetchVersioning } from '../src/adapters/fetch.ts';
+import { versioning as honoVersioning } from '../src/adapters/hono.ts';
 import { versionedFetch } from '../src/client.ts';
 import { served } from '../src/index.ts';
 
@@ -19,10 +19,10 @@ test.each([
     'minClientVersion',
   ],
   ['versionedFetch', () => versionedFetch({ major: 2, ...{ clientVerison: '1.0' } }), 'clientVersion'],
-  ['withVersioning', () => withVersioning({ ...options, ...typo }), 'retirement'],
-  ['honoVersioning', () => honoVersioning({ served: protocol, ...typo }), 'retirement'],
-  ['expressVersioning', () => expressVersioning({ served: protocol, ...typo }), 'retirement'],
-  ['fastifyVersioning', () => fastifyVersioning({ served: protocol, ...typo }), 'retirement'],
+  ['versioning', () => fetchVersioning({ ...options, ...typo }), 'retirement'],
+  ['versioning', () => honoVersioning({ served: protocol, ...typo }), 'retirement'],
+  ['versioning', () => expressVersioning({ served: protocol, ...typo }), 'retirement'],
+  ['versioning', () => fastifyVersioning({ served: protocol, ...typo }), 'retirement'],
 ])('%s rejects an unknown option, and names the one that was meant', (owner, make, meant) => {
   expect(make).toThrow(TypeError);
   expect(make).toThrow(new RegExp(`^${owner}: unknown option \\w+\\. Did you mean ${meant}\\?$`));

@@ -2,7 +2,7 @@
 import { negotiate, representationOf, served } from '@svc/versioning';
 import { AXES, packRunsOn, readEngineVersion } from '@svc/versioning/axes';
 import { assertNoDowngrade, selectMajor, versionedFetch } from '@svc/versioning/client';
-import { withVersioning } from '@svc/versioning/fetch';
+import { versioning } from '@svc/versioning/fetch';
 
 /** @returns {Promise<import('@svc/tools/portable').SuiteReport>} */
 export default async function suite() {
@@ -35,7 +35,7 @@ export default async function suite() {
   check('a client', accept('*/*'), 'protocol');
 
   check('select', selectMajor({ protocolVersions: ['1.1', '2.0'] }, [1, 2]), 2);
-  const handle = withVersioning({ served: protocol, operation: (_request, { major }) => Response.json({ major }) });
+  const handle = versioning({ served: protocol, operation: (_request, { major }) => Response.json({ major }) });
   for (const major of [1, 2]) {
     const answer = await versionedFetch({ major, fetch: handle })('https://svc.example/runs/r');
     check(`a call of major ${major}`, (await answer.json()).major, major);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { served, VERSION_HEADER } from '@svc/versioning';
-import { withVersioning } from '@svc/versioning/fetch';
+import { versioning } from '@svc/versioning/fetch';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { svcVersioning } from '../src/cli/command.ts';
@@ -64,7 +64,7 @@ function hostOf(parts: HostParts) {
   const described = parts.describes ?? retirement !== undefined;
   const response = { headers: described ? { Deprecation: {}, Sunset: {} } : { ETag: {} } };
   const operation = { responses: { 200: response, 404: response } };
-  const answer = withVersioning({
+  const answer = versioning({
     served: served({ versions, preferred }),
     ...(retirement !== undefined && { retirement }),
     operation(request, { major, operation: { operationId } }) {

@@ -1,5 +1,5 @@
 import { requireKnown } from './known-options.ts';
-import { RECEIVE_OPTIONS, type Receive, type ReceiveOptions, receiver } from './receiver.ts';
+import { RECEIVE_OPTIONS, type Receive, type ReceiveOptions, receiverOf } from './receiver.ts';
 
 export { type Claim, type DedupOptions, type DedupStore, dedupKey, type ProlongingDedupStore } from './dedup/dedup.ts';
 export type { Receive, ReceiveAnswer, ReceiveOptions } from './receiver.ts';
@@ -26,5 +26,5 @@ export type { ReceivedVerification, Secret, Verifier } from './verifier.ts';
  */
 export function receive<Source extends readonly unknown[] = []>(options: ReceiveOptions<Source>): Receive<Source> {
   requireKnown('receive', options, RECEIVE_OPTIONS);
-  return receiver(options);
+  return receiverOf(options);
 }

@@ -95,7 +95,7 @@ export interface ReceiverSurroundings {
  *
  * @throws {TypeError} when an option is invalid
  */
-export function receiver<Source extends readonly unknown[]>(
+export function receiverOf<Source extends readonly unknown[]>(
   options: ReceiveOptions<Source>,
   { isServing = false, log = failureLog() }: ReceiverSurroundings = {},
 ): Receive<Source> {

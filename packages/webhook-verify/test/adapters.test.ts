@@ -6,12 +6,12 @@ import Fastify from 'fastify';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { BodyLimits } from '../src/adapters/body-limits.ts';
-import { toExpressHandler } from '../src/adapters/express.ts';
-import { toFastifyPlugin } from '../src/adapters/fastify.ts';
-import { toFetchHandler } from '../src/adapters/fetch.ts';
-import { toHonoHandler } from '../src/adapters/hono.ts';
-import { type LambdaEvent, toLambdaHandler } from '../src/adapters/lambda.ts';
-import { toNodeHandler } from '../src/adapters/node.ts';
+import { receiver as expressReceiver } from '../src/adapters/express.ts';
+import { receiver as fastifyReceiver } from '../src/adapters/fastify.ts';
+import { receiver as fetchReceiver } from '../src/adapters/fetch.ts';
+import { receiver as honoReceiver } from '../src/adapters/hono.ts';
+import { type LambdaEvent, receiver as lambdaReceiver } from '../src/adapters/lambda.ts';
+import { receiver as nodeReceiver } from '../src/adapters/node.ts';
 import { memoryDedupStore } from '../src/dedup/memory.ts';
 import { type ReceiveOptions, receive } from '../src/receive.ts';
 import { invalidDeliveries, testDelivery } from '../src/testing/index.ts';
@@ -54,16 +54,16 @@ async function overSocket(listener: RequestListener): Promise<Send> {
 
 /** Every adapter as a sender sees it; those with a server of their own are called over a socket. */
 const ADAPTERS: { name: string; open: (options: Options) => Promise<Send> }[] = [
-  { name: 'node:http', open: (options) => overSocket(toNodeHandler(complete(options))) },
+  { name: 'node:http', open: (options) => overSocket(nodeReceiver(complete(options))) },
   {
     name: 'Express',
-    open: (options) => overSocket(express().use('/webhooks', toExpressHandler(complete(options)))),
+    open: (options) => overSocket(express().use('/webhooks', expressReceiver(complete(options)))),
   },
   {
     name: 'Express behind express.raw()',
     open: (options) => {
       const app = express().use(express.raw({ type: () => true, limit: '50mb' }));
-      return overSocket(app.use('/webhooks', toExpressHandler(complete(options))));
+      return overSocket(app.use('/webhooks', expressReceiver(complete(options))));
     },
   },
   {
@@ -71,7 +71,7 @@ const ADAPTERS: { name: string; open: (options: Options) => Promise<Send> }[] = 
     open: async (options) => {
       const app = Fastify();
       app.post('/other', async ({ body }) => body);
-      await app.register(toFastifyPlugin({ ...complete(options), path: '/webhooks' }));
+      await app.register(fastifyReceiver({ ...complete(options), path: '/webhooks' }));
       await app.listen({ port: 0, host: '127.0.0.1' });
       closing.push(() => app.close());
       const { port } = app.server.address() as AddressInfo;
@@ -81,14 +81,14 @@ const ADAPTERS: { name: string; open: (options: Options) => Promise<Send> }[] = 
   {
     name: 'fetch',
     open: async (options) => {
-      const handle = toFetchHandler(complete(options));
+      const handle = fetchReceiver(complete(options));
       return async (init) => seen(await handle(new Request('http://x/webhooks', init)));
     },
   },
   {
     name: 'Hono',
     open: async (options) => {
-      const app = new Hono().post('/webhooks', toHonoHandler(complete(options)));
+      const app = new Hono().post('/webhooks', honoReceiver(complete(options)));
       return async (init) => seen(await app.request('/webhooks', init));
     },
   },
@@ -246,16 +246,16 @@ describe('a body in chunks', () => {
 
 describe('on a socket', () => {
   const SERVERS: { name: string; open: (options: Options) => Promise<string> }[] = [
-    { name: 'node:http', open: (options) => listening(createServer(toNodeHandler(complete(options)))) },
+    { name: 'node:http', open: (options) => listening(createServer(nodeReceiver(complete(options)))) },
     {
       name: 'Express',
-      open: (options) => listening(createServer(express().use(toExpressHandler(complete(options))))),
+      open: (options) => listening(createServer(express().use(expressReceiver(complete(options))))),
     },
     {
       name: 'Fastify',
       open: async (options) => {
         const app = Fastify();
-        await app.register(toFastifyPlugin({ ...complete(options), path: '/webhooks' }));
+        await app.register(fastifyReceiver({ ...complete(options), path: '/webhooks' }));
         closing.push(() => app.close());
         return `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks`;
       },
@@ -309,7 +309,7 @@ describe('a body that was parsed before is reported as a TypeError', () => {
     const problems: unknown[] = [];
     const app = express()
       .use(express.json())
-      .use(toExpressHandler(complete({})));
+      .use(expressReceiver(complete({})));
     app.use((error: unknown, _request: unknown, response: express.Response, _next: unknown) => {
       problems.push(error);
       response.status(500).end();
@@ -323,7 +323,7 @@ describe('a body that was parsed before is reported as a TypeError', () => {
   test('as a rejection of the fetch handler', async () => {
     const request = new Request('http://x/', testDelivery({ secret }));
     await request.text();
-    await expect(toFetchHandler(complete({}))(request)).rejects.toThrow(/already read/);
+    await expect(fetchReceiver(complete({}))(request)).rejects.toThrow(/already read/);
   });
 
   test('as a rejection of receive', async () => {
@@ -334,7 +334,7 @@ describe('a body that was parsed before is reported as a TypeError', () => {
 
 test('the Fastify plugin leaves the parsers of the rest of the application in place', async () => {
   const app = Fastify();
-  await app.register(toFastifyPlugin(complete({})), { prefix: '/webhooks' });
+  await app.register(fastifyReceiver(complete({})), { prefix: '/webhooks' });
   app.post('/other', async ({ body }) => body);
   const [delivered, other] = await Promise.all([
     app.inject({ method: 'POST', url: '/webhooks/', ...payloadOf(testDelivery({ secret })) }),
@@ -345,7 +345,7 @@ test('the Fastify plugin leaves the parsers of the rest of the application in pl
 });
 
 test('the Lambda handler answers 400 to invalid base64', async () => {
-  const handle = toLambdaHandler(complete({}));
+  const handle = lambdaReceiver(complete({}));
   const answer = await handle({ ...eventV2({ method: 'POST' }), body: '%%%', isBase64Encoded: true });
   expect(answer.statusCode).toBe(400);
 });
@@ -355,7 +355,7 @@ function payloadOf({ headers, body }: { readonly headers: Readonly<Record<string
 }
 
 function lambda(options: Options, eventOf: (init: RequestInit) => LambdaEvent): Send {
-  const handle = toLambdaHandler(complete(options));
+  const handle = lambdaReceiver(complete(options));
   return async (init) => {
     const { statusCode, headers, body } = await handle(eventOf(init));
     return { status: statusCode, text: body, headers: new Headers(headers) };

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { isBuild } from '../src/adapters/build.ts';
-import { toExpressHandler } from '../src/adapters/express.ts';
-import { toFastifyPlugin } from '../src/adapters/fastify.ts';
-import { toFetchHandler } from '../src/adapters/fetch.ts';
-import { toNodeHandler } from '../src/adapters/node.ts';
+import { receiver as expressReceiver } from '../src/adapters/express.ts';
+import { receiver as fastifyReceiver } from '../src/adapters/fastify.ts';
+import { receiver as fetchReceiver } from '../src/adapters/fetch.ts';
+import { receiver as nodeReceiver } from '../src/adapters/node.ts';
 import { sqliteDedupStore } from '../src/dedup/sqlite.ts';
 import { failureLog } from '../src/failure-log.ts';
 import { type ReceiveOptions, receive } from '../src/receive.ts';
@@ -156,9 +156,9 @@ describe('the log of a receiver', () => {
 
 describe('a receiver of a server that is made without a secret', () => {
   const MADE: [string, (secret: string | undefined | (() => undefined), onFailed?: () => void) => unknown][] = [
-    ['node:http', (secret, onFailed) => toNodeHandler({ secret, onDelivery, ...(onFailed && { onFailed }) })],
-    ['Express', (secret, onFailed) => toExpressHandler({ secret, onDelivery, ...(onFailed && { onFailed }) })],
-    ['Fastify', (secret, onFailed) => toFastifyPlugin({ secret, onDelivery, ...(onFailed && { onFailed }) })],
+    ['node:http', (secret, onFailed) => nodeReceiver({ secret, onDelivery, ...(onFailed && { onFailed }) })],
+    ['Express', (secret, onFailed) => expressReceiver({ secret, onDelivery, ...(onFailed && { onFailed }) })],
+    ['Fastify', (secret, onFailed) => fastifyReceiver({ secret, onDelivery, ...(onFailed && { onFailed }) })],
   ];
 
   test.each(MADE)('says so at once: %s', (_name, make) => {
@@ -184,7 +184,7 @@ describe('a receiver of a server that is made without a secret', () => {
 
   test('is told of by its first delivery alone where builds evaluate it: a fetch handler', () => {
     const lines = onConsole();
-    toFetchHandler({ secret: undefined, onDelivery });
+    fetchReceiver({ secret: undefined, onDelivery });
     expect(lines()).toEqual([]);
   });
 

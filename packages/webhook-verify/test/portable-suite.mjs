@@ -1,7 +1,7 @@
 // Runs in every runtime against the package as it is built, so it uses nothing but the language and the Web's own
 // types.
 import { signDelivery, Webhook, WebhookVerificationError } from '@svc/webhook-verify';
-import { toFetchHandler } from '@svc/webhook-verify/fetch';
+import { receiver } from '@svc/webhook-verify/fetch';
 import { StandardWebhook, signStandard, standardVerifier } from '@svc/webhook-verify/standard-webhooks';
 import { invalidDeliveries, testDelivery } from '@svc/webhook-verify/testing';
 import deliveries from '../vectors/deliveries.json' with { type: 'json' };
@@ -69,7 +69,7 @@ export default async function suite() {
 
   const secret = signed.secrets[0];
   const types = [];
-  const handle = toFetchHandler({ secret, onDelivery: ({ eventType }) => types.push(eventType) });
+  const handle = receiver({ secret, onDelivery: ({ eventType }) => types.push(eventType) });
   const send = async (delivery) => (await handle(new Request('http://localhost/', delivery))).status;
   check('a request', await send(testDelivery({ secret, type: 'run.started' })), 200);
   for (const { why, code, ...delivery } of invalidDeliveries({ secret })) {

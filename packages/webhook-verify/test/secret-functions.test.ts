@@ -2,12 +2,12 @@ import express from 'express';
 import Fastify from 'fastify';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, expectTypeOf, test, vi } from 'vitest';
-import { toExpressHandler } from '../src/adapters/express.ts';
-import { toFastifyPlugin } from '../src/adapters/fastify.ts';
-import { toFetchHandler } from '../src/adapters/fetch.ts';
-import { toHonoHandler } from '../src/adapters/hono.ts';
-import { type LambdaEvent, toLambdaHandler } from '../src/adapters/lambda.ts';
-import { toNodeHandler } from '../src/adapters/node.ts';
+import { receiver as expressReceiver } from '../src/adapters/express.ts';
+import { receiver as fastifyReceiver } from '../src/adapters/fastify.ts';
+import { receiver as fetchReceiver } from '../src/adapters/fetch.ts';
+import { receiver as honoReceiver } from '../src/adapters/hono.ts';
+import { type LambdaEvent, receiver as lambdaReceiver } from '../src/adapters/lambda.ts';
+import { receiver as nodeReceiver } from '../src/adapters/node.ts';
 import { type ReceiveOptions, receive, type Verifier } from '../src/receive.ts';
 import { standardVerifier } from '../src/standard-webhooks/index.ts';
 import { testDelivery } from '../src/testing/index.ts';
@@ -140,10 +140,10 @@ describe('every adapter passes its request to the function for the secret', () =
     interface Env {
       readonly WEBHOOK_SECRET: string;
     }
-    const handle = toFetchHandler({ secret: (_request, env: Env) => env.WEBHOOK_SECRET, onDelivery });
+    const handle = fetchReceiver({ secret: (_request, env: Env) => env.WEBHOOK_SECRET, onDelivery });
     expectTypeOf(handle).parameter(1).toEqualTypeOf<Env | undefined>();
     expect((await handle(new Request('http://x/', delivery), { WEBHOOK_SECRET: secret })).status).toBe(200);
-    const byHeader = toFetchHandler({ secret: ({ headers }) => SECRETS[headers.get('tenant') ?? ''], onDelivery });
+    const byHeader = fetchReceiver({ secret: ({ headers }) => SECRETS[headers.get('tenant') ?? ''], onDelivery });
     expect((await byHeader(new Request('http://x/', inHeader))).status).toBe(200);
     expect((await byHeader(new Request('http://x/', { ...delivery, headers: { tenant: 'other' } }))).status).toBe(500);
   });
@@ -151,40 +151,40 @@ describe('every adapter passes its request to the function for the secret', () =
   test('fetch, whose handler fits the types of Workers and of route handlers', () => {
     type Handler<Env> = (request: Request, env: Env, ctx: { waitUntil(work: Promise<unknown>): void }) => unknown;
     const { fetch } = {
-      fetch: toFetchHandler({ secret: (_request, env) => env.WEBHOOK_SECRET, onDelivery }),
+      fetch: fetchReceiver({ secret: (_request, env) => env.WEBHOOK_SECRET, onDelivery }),
     } satisfies { fetch: Handler<{ readonly WEBHOOK_SECRET: string }> };
     expectTypeOf(fetch).parameter(1).toEqualTypeOf<{ readonly WEBHOOK_SECRET: string } | undefined>();
-    const POST = toFetchHandler({ secret: () => process.env.SVC_NOT_SET, onDelivery });
+    const POST = fetchReceiver({ secret: () => process.env.SVC_NOT_SET, onDelivery });
     expectTypeOf(POST).toExtend<(request: Request, context: { params: Promise<unknown> }) => Promise<Response>>();
     expectTypeOf(POST).toBeCallableWith(new Request('http://x/'));
   });
 
   test('Hono, with its context', async () => {
     const app = new Hono<{ Bindings: { WEBHOOK_SECRET: string } }>();
-    app.post('/', toHonoHandler({ secret: (c) => c.env.WEBHOOK_SECRET, onDelivery }));
+    app.post('/', honoReceiver({ secret: (c) => c.env.WEBHOOK_SECRET, onDelivery }));
     expect((await app.request('/', delivery, { WEBHOOK_SECRET: secret })).status).toBe(200);
     expect((await app.request('/', delivery, { WEBHOOK_SECRET: 'another secret' })).status).toBe(401);
   });
 
   test('Lambda, with the event', async () => {
-    const handler = toLambdaHandler({ secret: ({ headers }) => SECRETS[headers?.tenant ?? ''], onDelivery });
+    const handler = lambdaReceiver({ secret: ({ headers }) => SECRETS[headers?.tenant ?? ''], onDelivery });
     const event: LambdaEvent = { httpMethod: 'POST', body: inHeader.body, headers: inHeader.headers };
     expect((await handler(event)).statusCode).toBe(200);
   });
 
   test('Fastify, with its request', async () => {
     const app = Fastify();
-    await app.register(toFastifyPlugin({ secret: ({ raw }) => SECRETS[String(raw.headers.tenant)], onDelivery }));
+    await app.register(fastifyReceiver({ secret: ({ raw }) => SECRETS[String(raw.headers.tenant)], onDelivery }));
     const { method, body, headers } = inHeader;
     expect((await app.inject({ method, url: '/', payload: body, headers })).statusCode).toBe(200);
   });
 
   test('node:http and Express, with their requests', async () => {
     const { createServer } = await import('node:http');
-    const own = toNodeHandler({ secret: ({ headers }) => SECRETS[String(headers.tenant)], onDelivery });
+    const own = nodeReceiver({ secret: ({ headers }) => SECRETS[String(headers.tenant)], onDelivery });
     const app = express().post(
       '/',
-      toExpressHandler({ secret: ({ headers }) => SECRETS[String(headers.tenant)], onDelivery }),
+      expressReceiver({ secret: ({ headers }) => SECRETS[String(headers.tenant)], onDelivery }),
     );
     for (const listener of [own, app]) {
       const server = createServer(listener);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Webhook as PublicWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { describe, expect, test } from 'vitest';
-import { toFetchHandler } from '../src/adapters/fetch.ts';
+import { receiver } from '../src/adapters/fetch.ts';
 import { memoryDedupStore } from '../src/dedup/memory.ts';
 import { signDelivery, Webhook, WebhookVerificationError } from '../src/index.ts';
 import {
@@ -200,7 +200,7 @@ describe(covers('webhooks.signature.standard-opt-in'), () => {
 
 describe('a subscription with standard signatures', () => {
   const deliveries: string[] = [];
-  const handle = toFetchHandler({
+  const handle = receiver({
     verifier: standardVerifier(secret),
     dedup: memoryDedupStore(),
     onDelivery: ({ webhookId, runId }) => void deliveries.push(`${webhookId} ${runId}`),
@@ -233,7 +233,7 @@ describe('a subscription with standard signatures', () => {
 
   test('accepts only the subscription webhookId, and the challenge, which has no subscription yet', async () => {
     const verifier = standardVerifier(secret, { webhookId: 'whk_1' });
-    const only = toFetchHandler({ verifier, onDelivery: () => {} });
+    const only = receiver({ verifier, onDelivery: () => {} });
     const post = async (text: string, headers: Record<string, string>) => {
       const signature = signStandard({ body: text, secret, id: 'msg_1', timestamp: seconds() });
       const init = { method: 'POST', body: text, headers: { ...signature, ...headers } };

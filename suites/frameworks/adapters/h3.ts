@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { callerOf, h3Guard, principalOf } from '@svc/auth/h3';
+import { callerOf, guard, principalOf } from '@svc/auth/h3';
 import * as current from 'h3';
 import { toNodeHandler } from 'h3/node';
 import * as former from 'h3-v1';
@@ -60,9 +60,9 @@ export function startFormer() {
 function makeGuards() {
   const authenticator = makeAuth();
   return {
-    runs: h3Guard({ authenticator, scope: 'runs:read' }),
-    tokens: h3Guard({ authenticator, lanes: ['bearer-token'] }),
-    page: h3Guard({ authenticator, scope: 'runs:read', optional: true }),
+    runs: guard({ authenticator, scope: 'runs:read' }),
+    tokens: guard({ authenticator, lanes: ['bearer-token'] }),
+    page: guard({ authenticator, scope: 'runs:read', optional: true }),
   };
 }
 

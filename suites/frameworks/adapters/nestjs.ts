@@ -3,7 +3,7 @@ import { Controller, createParamDecorator, Get, HttpException, type INestApplica
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { Principal } from '@svc/auth';
-import { Access, callerOf, nestGuard } from '@svc/auth/nestjs';
+import { Access, callerOf, guard } from '@svc/auth/nestjs';
 import { makeAuth } from './auth.js';
 
 const Caller = createParamDecorator(callerOf);
@@ -68,9 +68,9 @@ class DerivedController extends StrictController {
 }
 
 const controllers = [RunsController, DerivedController];
-const guard = nestGuard({ authenticator: makeAuth(), HttpException });
+const useValue = guard({ authenticator: makeAuth(), HttpException });
 
-@Module({ controllers, providers: [{ provide: APP_GUARD, useValue: guard }] })
+@Module({ controllers, providers: [{ provide: APP_GUARD, useValue }] })
 class App {}
 
 /** Starts an application of NestJS on Express. */
@@ -78,7 +78,7 @@ export async function start() {
   return listening(await NestFactory.create(App, { logger: false }));
 }
 
-const ownGuard = nestGuard({ authenticator: makeAuth(), HttpException });
+const ownGuard = guard({ authenticator: makeAuth(), HttpException });
 
 @Module({ controllers, providers: [{ provide: APP_GUARD, useValue: ownGuard }] })
 class AppOnFastify {}

@@ -57,7 +57,7 @@ async function compiles(compiler, entries, options) {
 
 describe('jest', () => {
   const test_ = `import { expect, test } from '@jest/globals';
-import { toNodeHandler } from '@svc/webhook-verify/node';
+import { receiver } from '@svc/webhook-verify/node';
 import { invalidDeliveries, testDelivery } from '@svc/webhook-verify/testing';
 import { Webhook } from '@svc/webhook-verify';
 
@@ -65,7 +65,7 @@ const webhook = new Webhook('only-for-tests');
 test('a delivery is accepted', () => {
   const { body, headers } = testDelivery({ secret: 'only-for-tests' });
   expect(webhook.verify(body, headers).eventType).toBe('run.completed');
-  expect(typeof toNodeHandler).toBe('function');
+  expect(typeof receiver).toBe('function');
 });
 test.each(invalidDeliveries({ secret: 'only-for-tests' }))('a delivery $why is refused', ({ body, headers, code }) => {
   expect(webhook.safeVerify(body, headers)).toMatchObject({ ok: false, error: { code } });

@@ -27,7 +27,7 @@ const INTERRUPTED = { next: 130 };
 
 const folder = await furnish('hosts');
 const from = createRequire(join(folder, 'package.json'));
-const { toNodeHandler } = await import(pathToFileURL(from.resolve('@svc/webhook-verify/node')).href);
+const { receiver: nodeReceiver } = await import(pathToFileURL(from.resolve('@svc/webhook-verify/node')).href);
 
 // Each is started with the commands of its README.md.
 for (const framework of templatesOf(folder, 'create-host')) {
@@ -41,7 +41,7 @@ for (const framework of templatesOf(folder, 'create-host')) {
     // Its secret is known once the webhook is registered.
     const receiver = createServer((request, response) => {
       const onDelivery = ({ event }) => void received.push(event);
-      toNodeHandler({ secret: secrets, onDelivery })(request, response);
+      nodeReceiver({ secret: secrets, onDelivery })(request, response);
     });
 
     before(async () => {

@@ -1,6 +1,6 @@
-import { expressGuard, principalOf } from '@svc/auth/express';
+import { guard, principalOf } from '@svc/auth/express';
 import { toNodeListener } from '@svc/host-kit/node';
-import { expressVersioning, operationOf } from '@svc/versioning/express';
+import { operationOf, versioning } from '@svc/versioning/express';
 import express, { type Express } from 'express';
 import { workflows } from './engine.ts';
 import type { AppHost } from './host.ts';
@@ -10,8 +10,8 @@ export function makeApp({ host, auth, versions }: AppHost): Express {
   const app = express();
   app.disable('x-powered-by');
 
-  const negotiate = expressVersioning({ served: versions });
-  const mayReadWorkflows = expressGuard({ authenticator: auth, scope: 'manifest:read' });
+  const negotiate = versioning({ served: versions });
+  const mayReadWorkflows = guard({ authenticator: auth, scope: 'manifest:read' });
 
   // An operation of the protocol that the app serves itself, because the answer depends on the caller.
   app.get(['/workflows/:id', '/v1/workflows/:id'], negotiate, mayReadWorkflows, (request, response) => {

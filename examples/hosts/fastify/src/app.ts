@@ -1,6 +1,6 @@
-import { fastifyGuard, principalOf } from '@svc/auth/fastify';
+import { guard, principalOf } from '@svc/auth/fastify';
 import { toNodeListener } from '@svc/host-kit/node';
-import { fastifyVersioning, operationOf } from '@svc/versioning/fastify';
+import { operationOf, versioning } from '@svc/versioning/fastify';
 import Fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyRequest } from 'fastify';
 import { workflows } from './engine.ts';
 import type { AppHost } from './host.ts';
@@ -16,8 +16,8 @@ export async function makeApp(parts: AppHost): Promise<FastifyInstance> {
 /** Operations of the protocol that the app serves itself, because the answer depends on the caller. */
 function ownRoutes({ auth, versions }: AppHost): FastifyPluginAsync {
   return async (scope) => {
-    await scope.register(fastifyVersioning({ served: versions }));
-    scope.addHook('onRequest', fastifyGuard({ authenticator: auth, scope: 'manifest:read' }));
+    await scope.register(versioning({ served: versions }));
+    scope.addHook('onRequest', guard({ authenticator: auth, scope: 'manifest:read' }));
     scope.get('/workflows/:id', async (request, reply) => describe(request) ?? reply.code(404).send(NO_WORKFLOW));
     scope.get('/v1/workflows/:id', async (request, reply) => describe(request) ?? reply.code(404).send(NO_WORKFLOW));
   };

@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { mintApiKey } from '@svc/auth/api-key';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import type { Delivery } from '@svc/webhook-verify';
-import { toNodeHandler } from '@svc/webhook-verify/node';
+import { receiver as nodeReceiver } from '@svc/webhook-verify/node';
 import { makeApp } from '../src/app.ts';
 import { makeHost } from '../src/host.ts';
 
@@ -17,7 +17,7 @@ const { key, hash } = mintApiKey({ mode: 'live', randomBytes });
 let secret: string | undefined;
 const received: Delivery[] = [];
 const onDelivery = (delivery: Delivery) => void received.push(delivery);
-const receiver = await listening(createServer(toNodeHandler({ secret: () => secret, onDelivery })));
+const receiver = await listening(createServer(nodeReceiver({ secret: () => secret, onDelivery })));
 
 const parts = makeHost({
   keyHashes: [hash],

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
-import { honoGuard, principalOf } from '@svc/auth/hono';
+import { guard, principalOf } from '@svc/auth/hono';
 import { peerOf } from '@svc/auth/node';
-import { honoVersioning, operationOf } from '@svc/versioning/hono';
+import { operationOf, versioning } from '@svc/versioning/hono';
 import { Hono } from 'hono';
 import { workflows } from './engine.ts';
 import type { AppHost } from './host.ts';
@@ -12,7 +12,7 @@ export function makeApp({ host, auth, versions }: AppHost): Hono<{ Bindings: Htt
 
   // An operation of the protocol that the app serves itself, because the answer depends on the caller.
   for (const path of ['/workflows/:id', '/v1/workflows/:id']) {
-    app.use(path, honoVersioning({ served: versions }), honoGuard({ authenticator: auth, scope: 'manifest:read' }));
+    app.use(path, versioning({ served: versions }), guard({ authenticator: auth, scope: 'manifest:read' }));
     app.get(path, (c) => {
       const { major, params } = operationOf(c);
       const { tenancy } = principalOf(c);

@@ -1,6 +1,6 @@
-import { guarded } from '@svc/auth/fetch';
+import { guard } from '@svc/auth/fetch';
 import { served } from '@svc/versioning';
-import { withVersioning } from '@svc/versioning/fetch';
+import { versioning } from '@svc/versioning/fetch';
 import { workflows } from './engine.ts';
 import { protocol, running } from './host.ts';
 
@@ -13,11 +13,10 @@ export async function readWorkflow(
 ): Promise<Response> {
   const { workflowId } = await params;
   const workflow = workflows.get(workflowId);
-  const answer = withVersioning({
+  const answer = versioning({
     served: versions,
     operation(_, { major }) {
-      const guard = { authenticator: running().auth, scope: 'manifest:read' };
-      const admitted = guarded(guard, (_, { tenancy }) => {
+      const admitted = guard({ authenticator: running().auth, scope: 'manifest:read' }, (_, { tenancy }) => {
         if (workflow === undefined) return Response.json(NO_WORKFLOW, { status: 404 });
         return Response.json({ workflowId, name: workflow.name, tenant: tenancy.tenant, major });
       });

@@ -1,4 +1,4 @@
-import { toExpressHandler } from '@svc/webhook-verify/express';
+import { receiver } from '@svc/webhook-verify/express';
 import type { DedupStore } from '@svc/webhook-verify/receive';
 import express, { type Express } from 'express';
 import { onDelivery } from './on-delivery.ts';
@@ -18,7 +18,7 @@ export function makeApp({ secret, dedup }: AppOptions): Express {
   // Before express.json(): the signature covers the bytes of the body.
   app.post(
     '/webhooks',
-    toExpressHandler({
+    receiver({
       secret,
       dedup,
       onDelivery,

@@ -1,4 +1,4 @@
-import { toFastifyPlugin } from '@svc/webhook-verify/fastify';
+import { receiver } from '@svc/webhook-verify/fastify';
 import type { DedupStore } from '@svc/webhook-verify/receive';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { onDelivery } from './on-delivery.ts';
@@ -16,7 +16,7 @@ export async function makeApp({ secret, dedup }: AppOptions): Promise<FastifyIns
 
   // A scope of its own, without body parsers: the signature covers the bytes of the body.
   await app.register(
-    toFastifyPlugin({
+    receiver({
       path: '/webhooks',
       secret,
       dedup,

@@ -1,4 +1,4 @@
-import { toHonoHandler } from '@svc/webhook-verify/hono';
+import { receiver } from '@svc/webhook-verify/hono';
 import type { DedupStore } from '@svc/webhook-verify/receive';
 import { Hono } from 'hono';
 import { onDelivery } from './on-delivery.ts';
@@ -17,7 +17,7 @@ export function makeApp({ secret, dedup }: AppOptions): Hono {
   // No middleware may read the body before: the signature covers its bytes.
   app.post(
     '/webhooks',
-    toHonoHandler({
+    receiver({
       secret,
       dedup,
       onDelivery,

@@ -1,10 +1,10 @@
-import { toFetchHandler } from '@svc/webhook-verify/fetch';
+import { receiver } from '@svc/webhook-verify/fetch';
 import type { DedupStore } from '@svc/webhook-verify/receive';
 import { onDelivery } from './on-delivery.ts';
 
 /** Makes the receiver of a secret. `dedup` remembers the deliveries that are handled. */
 export function makeReceiver(secret: string | undefined, dedup: DedupStore): (request: Request) => Promise<Response> {
-  return toFetchHandler({
+  return receiver({
     secret,
     dedup,
     onDelivery,

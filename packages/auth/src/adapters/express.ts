@@ -18,7 +18,7 @@ declare global {
   namespace Express {
     /** Every request of Express. */
     interface Request {
-      /** The caller. Set by `expressGuard`; undefined on a route without it. */
+      /** The caller. Set by `guard`; undefined on a route without it. */
       principal?: Principal | undefined;
     }
   }
@@ -26,7 +26,7 @@ declare global {
 
 /** The part of Express's request that the guard uses. */
 export interface ExpressRequest extends NodeRequest {
-  /** The caller. Set by `expressGuard`. */
+  /** The caller. Set by `guard`. */
   principal?: Principal | undefined;
 }
 
@@ -37,19 +37,19 @@ export interface ExpressRequest extends NodeRequest {
  * @example
  * import { authenticator } from '@svc/auth';
  * import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
- * import { expressGuard, principalOf } from '@svc/auth/express';
+ * import { guard, principalOf } from '@svc/auth/express';
  * import express from 'express';
  *
  * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]) })] });
  * const app = express();
- * app.get('/runs', expressGuard({ authenticator: auth, scope: 'runs:read' }), (request, response) => {
+ * app.get('/runs', guard({ authenticator: auth, scope: 'runs:read' }), (request, response) => {
  *   response.json({ tenant: principalOf(request).tenancy.tenant });
  * });
  */
-export function expressGuard(
+export function guard(
   options: GuardOptions | OptionalGuardOptions,
 ): (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => void {
-  requireGuardOptions('expressGuard', options, GUARD_OPTIONS);
+  requireGuardOptions('guard', options, GUARD_OPTIONS);
   const admit = admittance(options);
   return (request, response, next) => {
     admit(headOf(request)).then((verdict) => {

@@ -15,7 +15,7 @@ export { peerOf } from './node-request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The caller. Set by `fastifyGuard`; undefined on a route without it. */
+    /** The caller. Set by `guard`; undefined on a route without it. */
     principal?: Principal | undefined;
   }
 }
@@ -41,18 +41,18 @@ export interface FastifyReply {
  * @example
  * import { authenticator } from '@svc/auth';
  * import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
- * import { fastifyGuard, principalOf } from '@svc/auth/fastify';
+ * import { guard, principalOf } from '@svc/auth/fastify';
  * import fastify from 'fastify';
  *
  * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]) })] });
  * const app = fastify();
- * const onRequest = fastifyGuard({ authenticator: auth, scope: 'runs:read' });
+ * const onRequest = guard({ authenticator: auth, scope: 'runs:read' });
  * app.get('/runs', { onRequest }, async (request) => ({ tenant: principalOf(request).tenancy.tenant }));
  */
-export function fastifyGuard(
+export function guard(
   options: GuardOptions | OptionalGuardOptions,
 ): (request: GuardableRequest, reply: FastifyReply) => Promise<unknown> {
-  requireGuardOptions('fastifyGuard', options, GUARD_OPTIONS);
+  requireGuardOptions('guard', options, GUARD_OPTIONS);
   const admit = admittance(options);
   return async (request, reply) => {
     const verdict = await admit(headOf(request.raw));

@@ -22,24 +22,24 @@ export type GuardedHandler<Caller> = (request: Request, principal: Caller) => Re
  * @returns a handler whose second argument is the peer. Client certificates and client addresses need it; pass it where
  * the platform gives it.
  * @example
- * export const GET = guarded({ authenticator: auth, scope: 'runs:read' }, (request, principal) =>
+ * export const GET = guard({ authenticator: auth, scope: 'runs:read' }, (request, principal) =>
  *   Response.json(runsOf(principal.tenancy)),
  * );
  */
-export function guarded(
+export function guard(
   options: GuardOptions,
   handler: GuardedHandler<Principal>,
 ): (request: Request, peer?: Peer) => Promise<Response>;
-export function guarded(
+export function guard(
   options: OptionalGuardOptions,
   handler: GuardedHandler<Principal | undefined>,
 ): (request: Request, peer?: Peer) => Promise<Response>;
-export function guarded(...pair: Guarded): (request: Request, peer?: Peer) => Promise<Response> {
-  requireGuardOptions('guarded', pair[0], GUARD_OPTIONS);
+export function guard(...pair: Guarded): (request: Request, peer?: Peer) => Promise<Response> {
+  requireGuardOptions('guard', pair[0], GUARD_OPTIONS);
   return isOptional(pair) ? behind(admittance(pair[0]), pair[1]) : behind(admittance(pair[0]), pair[1]);
 }
 
-/** The arguments of both signatures of {@link guarded}. */
+/** The arguments of both signatures of {@link guard}. */
 type Guarded = [GuardOptions, GuardedHandler<Principal>] | OptionallyGuarded;
 type OptionallyGuarded = [OptionalGuardOptions, GuardedHandler<Principal | undefined>];
 

@@ -40,13 +40,13 @@ export interface GuardableEvent {
  * with `defineEventHandler(guard)`.
  *
  * @example
- * const guard = h3Guard({ authenticator: auth, scope: 'runs:read' });
+ * const guard = guard({ authenticator: auth, scope: 'runs:read' });
  * app.get('/runs', defineHandler({ middleware: [guard], handler: (event) => runsOf(principalOf(event).tenancy) }));
  */
-export function h3Guard(
+export function guard(
   options: GuardOptions | OptionalGuardOptions,
 ): (event: GuardableEvent) => Promise<Response | undefined> {
-  requireGuardOptions('h3Guard', options, GUARD_OPTIONS);
+  requireGuardOptions('guard', options, GUARD_OPTIONS);
   const admit = admittance(options);
   return async (event) => {
     const verdict = await admit(headIn(event));
@@ -95,7 +95,7 @@ function headIn({ req, node }: GuardableEvent): RequestHead {
   throw new TypeError(NO_EVENT);
 }
 
-const NO_EVENT = 'h3Guard: its argument must be an event of h3. Pass the guard as a middleware or as onRequest.';
+const NO_EVENT = 'guard: its argument must be an event of h3. Pass the guard as a middleware or as onRequest.';
 
 function isWebRequest(req: unknown): req is Request & { readonly ip?: unknown } {
   return typeof req === 'object' && req !== null && 'headers' in req && hasGet(req.headers);

@@ -16,27 +16,27 @@ export type { GuardOptions, OptionalGuardOptions } from '../guard.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** The caller. Set by `honoGuard`; undefined on a route without it. */
+    /** The caller. Set by `guard`; undefined on a route without it. */
     principal?: Principal | undefined;
   }
 }
 
-/** The variables that `honoGuard` sets, for `new Hono<{ Variables: GuardVariables }>()`. */
+/** The variables that `guard` sets, for `new Hono<{ Variables: GuardVariables }>()`. */
 export interface GuardVariables {
   /** The caller. */
   principal: Principal;
 }
 
-/** Options of {@link honoGuard}. */
+/** Options of {@link guard}. */
 export interface HonoGuardOptions extends GuardOptions {
   /** Returns the other end of the connection, e.g. `(c) => peerOf(c.env.incoming.socket)` on Node. Default: unknown. */
   readonly peerOf?: (context: Context) => Peer | undefined;
 }
 
-/** Options of {@link honoGuard} that also admit requests without a credential. */
+/** Options of {@link guard} that also admit requests without a credential. */
 export interface HonoOptionalGuardOptions extends OptionalGuardOptions, Pick<HonoGuardOptions, 'peerOf'> {}
 
-/** The variables that {@link honoGuard} sets with `optional`. */
+/** The variables that {@link guard} sets with `optional`. */
 export interface OptionalGuardVariables {
   /** The caller. Undefined for a request without a credential. */
   principal: Principal | undefined;
@@ -51,21 +51,21 @@ const HONO_GUARD_OPTIONS: OptionNames<HonoGuardOptions> = { ...GUARD_OPTIONS, pe
  * @example
  * import { authenticator } from '@svc/auth';
  * import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
- * import { honoGuard } from '@svc/auth/hono';
+ * import { guard } from '@svc/auth/hono';
  * import { Hono } from 'hono';
  *
  * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]) })] });
  * const app = new Hono();
- * app.get('/runs', honoGuard({ authenticator: auth, scope: 'runs:read' }), (c) =>
+ * app.get('/runs', guard({ authenticator: auth, scope: 'runs:read' }), (c) =>
  *   c.json({ tenant: c.get('principal').tenancy.tenant }),
  * );
  */
-export function honoGuard(options: HonoGuardOptions): MiddlewareHandler<{ Variables: GuardVariables }>;
-export function honoGuard(options: HonoOptionalGuardOptions): MiddlewareHandler<{ Variables: OptionalGuardVariables }>;
-export function honoGuard(
+export function guard(options: HonoGuardOptions): MiddlewareHandler<{ Variables: GuardVariables }>;
+export function guard(options: HonoOptionalGuardOptions): MiddlewareHandler<{ Variables: OptionalGuardVariables }>;
+export function guard(
   options: HonoGuardOptions | HonoOptionalGuardOptions,
 ): MiddlewareHandler<{ Variables: GuardVariables }> | MiddlewareHandler<{ Variables: OptionalGuardVariables }> {
-  requireGuardOptions('honoGuard', options, HONO_GUARD_OPTIONS);
+  requireGuardOptions('guard', options, HONO_GUARD_OPTIONS);
   const admit = admittance(options);
   const handler: MiddlewareHandler<{ Variables: OptionalGuardVariables }> = async (context, next) => {
     const verdict = await admit(headOf(context.req.raw, options.peerOf?.(context)));
@@ -86,7 +86,7 @@ export function honoGuard(
  *
  * @throws {TypeError} when no guard has run for the request, which is a mistake in the program
  * @example
- * app.use('/runs/*', honoGuard({ authenticator: auth }));
+ * app.use('/runs/*', guard({ authenticator: auth }));
  * app.get('/runs/list', (c) => c.json(runsOf(principalOf(c).tenancy)));
  */
 export function principalOf(context: Context): Principal {

@@ -22,7 +22,7 @@ export type HttpExceptionClass = new (
   options?: { cause?: unknown },
 ) => Error;
 
-/** Options of {@link nestGuard}. */
+/** Options of {@link guard}. */
 export interface NestGuardOptions extends Omit<GuardOptions, 'optional' | 'refuse'> {
   /** `HttpException` of `@nestjs/common`, which refusals throw: the exception filters of the application see them. */
   readonly HttpException: HttpExceptionClass;
@@ -67,20 +67,20 @@ export interface NestGuard {
  * @example
  * import { HttpException } from '@nestjs/common';
  *
- * app.useGlobalGuards(nestGuard({ authenticator: auth, HttpException }));
+ * app.useGlobalGuards(guard({ authenticator: auth, HttpException }));
  */
-export function nestGuard(options: NestGuardOptions): NestGuard {
-  requireGuardOptions('nestGuard', options, NEST_GUARD_OPTIONS);
+export function guard(options: NestGuardOptions): NestGuard {
+  requireGuardOptions('guard', options, NEST_GUARD_OPTIONS);
   const { HttpException, ...shared } = options;
   if (typeof HttpException !== 'function')
-    throw new TypeError('nestGuard: HttpException must be the class of @nestjs/common. Import it from there.');
+    throw new TypeError('guard: HttpException must be the class of @nestjs/common. Import it from there.');
   const guards = new Map<AccessRule, (request: RequestHead) => Promise<Admittance<Principal | undefined>>>();
   const byDefault = admittance(shared);
 
   return {
     async canActivate(context) {
       if (context.getType() !== 'http')
-        throw new TypeError('nestGuard: guards HTTP alone. Use another guard for this kind of call.');
+        throw new TypeError('guard: guards HTTP alone. Use another guard for this kind of call.');
       const rule = ruleOf(context);
       if (rule === 'open') return true;
       const http = context.switchToHttp();
@@ -191,7 +191,7 @@ const CALLERS = new WeakMap<object, Principal | undefined>();
 function headIn(request: object): RequestHead {
   const incoming = 'raw' in request ? request.raw : request;
   if (isIncoming(incoming)) return headOf(incoming);
-  throw new TypeError('nestGuard: the request is not one of Express or Fastify. Use one of these platforms.');
+  throw new TypeError('guard: the request is not one of Express or Fastify. Use one of these platforms.');
 }
 
 function isIncoming(request: unknown): request is IncomingMessage {

@@ -22,10 +22,10 @@ export interface NextPeer {
   readonly peerOf?: (request: Request) => Peer | undefined;
 }
 
-/** Options of {@link nextGuard}. */
+/** Options of {@link guard}. */
 export interface NextGuardOptions extends GuardOptions, NextPeer {}
 
-/** Options of {@link nextGuard} that also admit requests without a credential. */
+/** Options of {@link guard} that also admit requests without a credential. */
 export interface NextOptionalGuardOptions extends OptionalGuardOptions, NextPeer {}
 
 /** A route handler or a middleware. Its first two arguments are those of Next.js; `Context` has the `params`. */
@@ -48,32 +48,32 @@ const NEXT_GUARD_OPTIONS: OptionNames<NextGuardOptions> = { ...GUARD_OPTIONS, pe
  * @example
  * import { authenticator } from '@svc/auth';
  * import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
- * import { nextGuard } from '@svc/auth/next';
+ * import { guard } from '@svc/auth/next';
  *
  * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]) })] });
  * interface Context { params: Promise<{ id: string }> }
  * // app/runs/[id]/route.ts
- * export const GET = nextGuard({ authenticator: auth, scope: 'runs:read' }, async (_, { params }: Context, { tenancy }) =>
+ * export const GET = guard({ authenticator: auth, scope: 'runs:read' }, async (_, { params }: Context, { tenancy }) =>
  *   Response.json({ id: (await params).id, tenant: tenancy.tenant }),
  * );
  */
-export function nextGuard<Incoming extends Request, Context>(
+export function guard<Incoming extends Request, Context>(
   options: NextGuardOptions,
   handler: NextHandler<Incoming, Context, Principal>,
 ): NextRoute<Incoming, Context>;
-export function nextGuard<Incoming extends Request, Context>(
+export function guard<Incoming extends Request, Context>(
   options: NextOptionalGuardOptions,
   handler: NextHandler<Incoming, Context, Principal | undefined>,
 ): NextRoute<Incoming, Context>;
-export function nextGuard<Incoming extends Request, Context>(
+export function guard<Incoming extends Request, Context>(
   ...pair: Guarded<Incoming, Context>
 ): NextRoute<Incoming, Context> {
-  requireGuardOptions('nextGuard', pair[0], NEXT_GUARD_OPTIONS);
+  requireGuardOptions('guard', pair[0], NEXT_GUARD_OPTIONS);
   const { peerOf } = pair[0];
   return isOptional(pair) ? behind(admittance(pair[0]), pair[1], peerOf) : behind(admittance(pair[0]), pair[1], peerOf);
 }
 
-/** The arguments of both signatures of {@link nextGuard}. */
+/** The arguments of both signatures of {@link guard}. */
 type Guarded<Incoming extends Request, Context> =
   | [NextGuardOptions, NextHandler<Incoming, Context, Principal>]
   | OptionallyGuarded<Incoming, Context>;

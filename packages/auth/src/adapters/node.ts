@@ -27,16 +27,16 @@ export interface OptionalCaller {
  * may be undefined there.
  * @throws {Error} on a request, the error that `onError` or `refuse` throws
  * @example
- * const admitted = nodeGuard({ authenticator: auth, scope: 'runs:read' });
+ * const admitted = guard({ authenticator: auth, scope: 'runs:read' });
  * createServer(async (request, response) => {
  *   const principal = await admitted(request, response);
  *   if (principal !== undefined) handle(request, response, principal);
  * });
  */
-export function nodeGuard(options: GuardOptions): NodeGuard<Principal>;
-export function nodeGuard(options: OptionalGuardOptions): NodeGuard<OptionalCaller>;
-export function nodeGuard(options: GuardOptions | OptionalGuardOptions): NodeGuard<Principal | OptionalCaller> {
-  requireGuardOptions('nodeGuard', options, GUARD_OPTIONS);
+export function guard(options: GuardOptions): NodeGuard<Principal>;
+export function guard(options: OptionalGuardOptions): NodeGuard<OptionalCaller>;
+export function guard(options: GuardOptions | OptionalGuardOptions): NodeGuard<Principal | OptionalCaller> {
+  requireGuardOptions('guard', options, GUARD_OPTIONS);
   const admit = admittance(options);
   return async (request, response) => {
     const verdict = await admit(headOf(request));
@@ -45,7 +45,7 @@ export function nodeGuard(options: GuardOptions | OptionalGuardOptions): NodeGua
   };
 }
 
-/** A guard of `nodeGuard`: returns undefined when it has answered the request. */
+/** A guard of `guard`: returns undefined when it has answered the request. */
 export type NodeGuard<Caller> = (
   request: NodeRequest | Http2ServerRequest,
   response: ServerResponse | Http2ServerResponse,

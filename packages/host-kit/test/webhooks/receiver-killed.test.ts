@@ -20,9 +20,9 @@ const KEY = 'operator-key-of-the-killed-receiver-012345';
 const RECEIVER = `
   import { createServer } from 'node:http';
   import { sqliteDedupStore } from '@svc/webhook-verify/dedup/sqlite';
-  import { toNodeHandler } from '@svc/webhook-verify/node';
+  import { receiver as nodeReceiver } from '@svc/webhook-verify/node';
   const [database, port, hangs] = process.argv.slice(1);
-  const receive = toNodeHandler({
+  const receive = nodeReceiver({
     secret: () => process.env.SECRET,
     dedup: sqliteDedupStore(database, { claimSeconds: 3 }),
     async onDelivery({ eventType }) {

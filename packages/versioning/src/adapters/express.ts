@@ -10,7 +10,7 @@ declare global {
   namespace Express {
     /** Every request of Express. */
     interface Request {
-      /** The operation. Set by `expressVersioning`; undefined on a path outside the protocol. */
+      /** The operation. Set by `versioning`; undefined on a path outside the protocol. */
       svc?: NegotiatedOperation | undefined;
     }
   }
@@ -20,7 +20,7 @@ declare global {
 export interface ExpressRequest extends IncomingMessage {
   /** The request target as received. Express removes the mount path of a router from `url`. */
   readonly originalUrl?: string;
-  /** The operation, set by {@link expressVersioning}; undefined on a path outside the protocol. */
+  /** The operation, set by {@link versioning}; undefined on a path outside the protocol. */
   svc?: NegotiatedOperation | undefined;
 }
 
@@ -30,19 +30,19 @@ export interface ExpressRequest extends IncomingMessage {
  *
  * @example
  * import { served } from '@svc/versioning';
- * import { expressVersioning, operationOf } from '@svc/versioning/express';
+ * import { versioning, operationOf } from '@svc/versioning/express';
  * import express from 'express';
  *
  * const app = express();
- * app.use(expressVersioning({ served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) }));
+ * app.use(versioning({ served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) }));
  * app.get('/v1/runs/:id', (request, response) => {
  *   response.json(operationOf(request).params);
  * });
  */
-export function expressVersioning(
+export function versioning(
   options: VersioningOptions,
 ): (request: ExpressRequest, response: ServerResponse, next: () => void) => void {
-  requireKnown('expressVersioning', options, VERSIONING_OPTIONS);
+  requireKnown('versioning', options, VERSIONING_OPTIONS);
   return (request, response, next) => {
     const found = settle(verdictOfTarget(request, request.originalUrl ?? request.url ?? '', options), response);
     if (found === 'answered') return;

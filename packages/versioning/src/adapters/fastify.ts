@@ -8,7 +8,7 @@ export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The operation. Set by `fastifyVersioning`; undefined on a path outside the protocol. */
+    /** The operation. Set by `versioning`; undefined on a path outside the protocol. */
     svc?: NegotiatedOperation | undefined;
   }
 }
@@ -41,15 +41,15 @@ export interface FastifyReply {
  *
  * @example
  * import { served } from '@svc/versioning';
- * import { fastifyVersioning, operationOf } from '@svc/versioning/fastify';
+ * import { versioning, operationOf } from '@svc/versioning/fastify';
  * import fastify from 'fastify';
  *
  * const app = fastify();
- * await app.register(fastifyVersioning({ served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) }));
+ * await app.register(versioning({ served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) }));
  * app.get('/v1/runs/:id', async (request) => operationOf(request).params);
  */
-export function fastifyVersioning(options: VersioningOptions): (scope: FastifyScope) => Promise<void> {
-  requireKnown('fastifyVersioning', options, VERSIONING_OPTIONS);
+export function versioning(options: VersioningOptions): (scope: FastifyScope) => Promise<void> {
+  requireKnown('versioning', options, VERSIONING_OPTIONS);
   const plugin = async (scope: FastifyScope) => {
     scope.decorateRequest('svc');
     scope.addHook('onRequest', async (request, reply) => {

@@ -3,7 +3,7 @@ import { type NegotiatedOperation, VERSIONING_OPTIONS, type VersioningOptions, v
 
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
-/** Options of {@link withVersioning}. */
+/** Options of {@link versioning}. */
 export interface FetchVersioningOptions extends VersioningOptions {
   /** Handles a protocol operation. `SVC-Version` and the retirement headers are added to its response. */
   readonly operation: (request: Request, negotiation: NegotiatedOperation) => Response | Promise<Response>;
@@ -19,16 +19,16 @@ const FETCH_OPTIONS: OptionNames<FetchVersioningOptions> = { ...VERSIONING_OPTIO
  *
  * @example
  * import { served } from '@svc/versioning';
- * import { withVersioning } from '@svc/versioning/fetch';
+ * import { versioning } from '@svc/versioning/fetch';
  *
- * const fetch = withVersioning({
+ * const fetch = versioning({
  *   served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }),
  *   operation: (_request, { major, operation }) => Response.json({ major, operationId: operation.operationId }),
  * });
  * export default { fetch };
  */
-export function withVersioning(options: FetchVersioningOptions): (request: Request) => Promise<Response> {
-  requireKnown('withVersioning', options, FETCH_OPTIONS);
+export function versioning(options: FetchVersioningOptions): (request: Request) => Promise<Response> {
+  requireKnown('versioning', options, FETCH_OPTIONS);
   const { operation, foreign = () => new Response(null, { status: 404 }) } = options;
   return async (request) => {
     const { pathname, search } = new URL(request.url);

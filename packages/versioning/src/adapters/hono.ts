@@ -7,12 +7,12 @@ export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** The operation. Set by `honoVersioning`; undefined on a path outside the protocol. */
+    /** The operation. Set by `versioning`; undefined on a path outside the protocol. */
     svc?: NegotiatedOperation | undefined;
   }
 }
 
-/** The variables that `honoVersioning` sets, for `new Hono<{ Variables: VersioningVariables }>()`. */
+/** The variables that `versioning` sets, for `new Hono<{ Variables: VersioningVariables }>()`. */
 export interface VersioningVariables {
   /** The operation; undefined on a path outside the protocol. */
   svc: NegotiatedOperation | undefined;
@@ -25,15 +25,15 @@ export interface VersioningVariables {
  *
  * @example
  * import { served } from '@svc/versioning';
- * import { honoVersioning, operationOf } from '@svc/versioning/hono';
+ * import { versioning, operationOf } from '@svc/versioning/hono';
  * import { Hono } from 'hono';
  *
  * const app = new Hono();
- * app.use(honoVersioning({ served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) }));
+ * app.use(versioning({ served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) }));
  * app.get('/v1/runs/:id', (c) => c.json(operationOf(c).params));
  */
-export function honoVersioning(options: VersioningOptions): MiddlewareHandler<{ Variables: VersioningVariables }> {
-  requireKnown('honoVersioning', options, VERSIONING_OPTIONS);
+export function versioning(options: VersioningOptions): MiddlewareHandler<{ Variables: VersioningVariables }> {
+  requireKnown('versioning', options, VERSIONING_OPTIONS);
   return async (context, next) => {
     const { raw } = context.req;
     const { pathname, search } = new URL(raw.url);

@@ -6,27 +6,27 @@ import { type NegotiatedOperation, VERSIONING_OPTIONS, type VersioningOptions } 
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
 /**
- * Negotiates a request of `node:http`. Sends the response to a request that the versioning rules reject; for an
- * operation, sets `SVC-Version` and the retirement headers on the response.
+ * Makes a function that negotiates requests of `node:http`. It sends the response to a request that the versioning rules
+ * reject; for an operation, it sets `SVC-Version` and the retirement headers on the response.
  *
- * @returns the operation; `foreign` for a path outside the protocol; `answered` when the response has been sent
+ * @returns a function that returns the operation; `foreign` for a path outside the protocol; `answered` when it has sent
+ * the response
+ * @throws {TypeError} when an option is unknown
  * @example
  * import { createServer } from 'node:http';
  * import { served } from '@svc/versioning';
- * import { negotiateRequest } from '@svc/versioning/node';
+ * import { versioning } from '@svc/versioning/node';
  *
- * const protocol = served({ versions: ['1.1', '2.0'], preferred: '1.1' });
+ * const negotiate = versioning({ served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) });
  * createServer((request, response) => {
- *   const found = negotiateRequest(request, response, { served: protocol });
+ *   const found = negotiate(request, response);
  *   if (found === 'foreign') response.writeHead(404).end();
  *   else if (found !== 'answered') response.end(found.operation.operationId);
  * });
  */
-export function negotiateRequest(
-  request: IncomingMessage,
-  response: ServerResponse,
+export function versioning(
   options: VersioningOptions,
-): NegotiatedOperation | 'foreign' | 'answered' {
-  requireKnown('negotiateRequest', options, VERSIONING_OPTIONS);
-  return settle(verdictOfTarget(request, request.url ?? '', options), response);
+): (request: IncomingMessage, response: ServerResponse) => NegotiatedOperation | 'foreign' | 'answered' {
+  requireKnown('versioning', options, VERSIONING_OPTIONS);
+  return (request, response) => settle(verdictOfTarget(request, request.url ?? '', options), response);
 }

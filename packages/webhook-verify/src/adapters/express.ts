@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { env } from 'node:process';
 import { rawBody } from '../body.ts';
 import { requireKnown } from '../known-options.ts';
-import { receiver } from '../receiver.ts';
+import { receiverOf } from '../receiver.ts';
 import { bodyLimits } from './body-limits.ts';
 import { isBuild } from './build.ts';
 import { type NodeAnswer, readNodeBody, writeNodeAnswer } from './node-body.ts';
@@ -30,18 +30,18 @@ export type ExpressHandler = (
  * @returns a handler; it passes a TypeError to `next` when a parser has replaced the body by an object
  * @throws {TypeError} when an option is invalid
  * @example
- * import { toExpressHandler } from '@svc/webhook-verify/express';
+ * import { receiver } from '@svc/webhook-verify/express';
  * import express from 'express';
  *
  * const secret = process.env.WEBHOOK_SECRET;
  * const app = express();
- * app.post('/webhooks', toExpressHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) }));
+ * app.post('/webhooks', receiver({ secret, onDelivery: ({ eventType }) => console.log(eventType) }));
  * app.listen(8788, '127.0.0.1');
  */
-export function toExpressHandler(options: NodeReceiverOptions<ExpressRequest>): ExpressHandler {
-  requireKnown('toExpressHandler', options, NODE_RECEIVER_OPTIONS);
+export function receiver(options: NodeReceiverOptions<ExpressRequest>): ExpressHandler {
+  requireKnown('receiver', options, NODE_RECEIVER_OPTIONS);
   const limits = bodyLimits(options);
-  const handle = receiver(options, { isServing: !isBuild(env) });
+  const handle = receiverOf(options, { isServing: !isBuild(env) });
 
   return (request, response, next) => {
     answer(request).then((answer) => writeNodeAnswer(request, response, answer), next);

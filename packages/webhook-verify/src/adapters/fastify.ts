@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { env } from 'node:process';
 import type { HeaderSource } from '../headers.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
-import { receiver } from '../receiver.ts';
+import { receiverOf } from '../receiver.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { bodyLimits } from './body-limits.ts';
 import { isBuild } from './build.ts';
 import { type NodeAnswer, readNodeBody } from './node-body.ts';
 import { NODE_RECEIVER_OPTIONS, type NodeReceiverOptions } from './node-receiver-options.ts';
 
-/** The options of {@link toFastifyPlugin}. */
+/** The options of {@link receiver}. */
 export interface FastifyReceiverOptions extends NodeReceiverOptions<FastifyRequest> {
   /** The path of the route, below the prefix of the registration. Default `/`. */
   readonly path?: string;
@@ -54,20 +54,20 @@ export interface FastifyReply {
  * @returns a plugin for `register`
  * @throws {TypeError} when an option is invalid
  * @example
- * import { toFastifyPlugin } from '@svc/webhook-verify/fastify';
+ * import { receiver } from '@svc/webhook-verify/fastify';
  * import type { Delivery } from '@svc/webhook-verify';
  * import Fastify from 'fastify';
  *
  * const secret = process.env.WEBHOOK_SECRET;
  * const app = Fastify();
  * const onDelivery = (delivery: Delivery) => console.log(delivery.eventType);
- * await app.register(toFastifyPlugin({ path: '/webhooks', secret, onDelivery }));
+ * await app.register(receiver({ path: '/webhooks', secret, onDelivery }));
  * await app.listen({ port: 8788 });
  */
-export function toFastifyPlugin(options: FastifyReceiverOptions): (scope: FastifyScope) => Promise<void> {
-  requireKnown('toFastifyPlugin', options, FASTIFY_OPTIONS);
+export function receiver(options: FastifyReceiverOptions): (scope: FastifyScope) => Promise<void> {
+  requireKnown('receiver', options, FASTIFY_OPTIONS);
   const limits = bodyLimits(options);
-  const handle = receiver(options, { isServing: !isBuild(env) });
+  const handle = receiverOf(options, { isServing: !isBuild(env) });
 
   return async (scope) => {
     scope.removeAllContentTypeParsers();

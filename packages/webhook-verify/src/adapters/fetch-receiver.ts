@@ -1,5 +1,5 @@
 import type { OptionNames } from '../known-options.ts';
-import { RECEIVE_OPTIONS, type ReceiveOptions, receiver } from '../receiver.ts';
+import { RECEIVE_OPTIONS, type ReceiveOptions, receiverOf } from '../receiver.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { BODY_LIMITS, type BodyLimits, type BodyRead, bodyLimits } from './body-limits.ts';
 
@@ -14,7 +14,7 @@ export function fetchReceiver<Source extends readonly unknown[]>(
   options: WebReceiverOptions<Source>,
 ): (request: Request, ...source: Source) => Promise<Response> {
   const limits = bodyLimits(options);
-  const handle = receiver(options);
+  const handle = receiverOf(options);
 
   return async (request, ...source) => {
     if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });

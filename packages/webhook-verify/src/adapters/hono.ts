@@ -9,7 +9,7 @@ export interface HonoContext {
 }
 
 /**
- * The options of {@link toHonoHandler}. A function for the secret gets the context of Hono. It must not read the body of
+ * The options of {@link receiver}. A function for the secret gets the context of Hono. It must not read the body of
  * the request.
  */
 export interface HonoReceiverOptions<Received extends HonoContext = Context>
@@ -21,17 +21,17 @@ export interface HonoReceiverOptions<Received extends HonoContext = Context>
  * @returns a handler; it rejects with a TypeError when the body of the request was already read
  * @throws {TypeError} when an option is invalid or unknown
  * @example
- * import { toHonoHandler } from '@svc/webhook-verify/hono';
+ * import { receiver } from '@svc/webhook-verify/hono';
  * import { Hono } from 'hono';
  *
  * const app = new Hono<{ Bindings: { WEBHOOK_SECRET: string } }>();
  * const onDelivery = ({ eventType }: { eventType: string }) => console.log(eventType);
- * app.post('/webhooks', toHonoHandler({ secret: (c) => c.env.WEBHOOK_SECRET, onDelivery }));
+ * app.post('/webhooks', receiver({ secret: (c) => c.env.WEBHOOK_SECRET, onDelivery }));
  */
-export function toHonoHandler<Received extends HonoContext = Context>(
+export function receiver<Received extends HonoContext = Context>(
   options: HonoReceiverOptions<Received>,
 ): (context: Received) => Promise<Response> {
-  requireKnown('toHonoHandler', options, WEB_OPTIONS);
+  requireKnown('receiver', options, WEB_OPTIONS);
   const handle = fetchReceiver(options);
   return (context) => handle(context.req.raw, context);
 }

@@ -1,6 +1,6 @@
 import type { HeaderSource } from '../headers.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
-import { RECEIVE_OPTIONS, type ReceiveOptions, receiver } from '../receiver.ts';
+import { RECEIVE_OPTIONS, type ReceiveOptions, receiverOf } from '../receiver.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { type BodyLimits, bodyLimits } from './body-limits.ts';
 
@@ -31,7 +31,7 @@ export interface LambdaAnswer {
 }
 
 /**
- * The options of {@link toLambdaHandler}. The gateway limits the time for reading a body. A function for the secret gets
+ * The options of {@link receiver}. The gateway limits the time for reading a body. A function for the secret gets
  * the event.
  */
 export interface LambdaReceiverOptions extends ReceiveOptions<[event: LambdaEvent]>, Pick<BodyLimits, 'maxBodyBytes'> {}
@@ -45,15 +45,15 @@ const LAMBDA_OPTIONS: OptionNames<LambdaReceiverOptions> = { ...RECEIVE_OPTIONS,
  * @returns a handler of the function
  * @throws {TypeError} when an option is invalid
  * @example
- * import { toLambdaHandler } from '@svc/webhook-verify/lambda';
+ * import { receiver } from '@svc/webhook-verify/lambda';
  *
  * const secret = process.env.WEBHOOK_SECRET;
- * export const handler = toLambdaHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) });
+ * export const handler = receiver({ secret, onDelivery: ({ eventType }) => console.log(eventType) });
  */
-export function toLambdaHandler(options: LambdaReceiverOptions): (event: LambdaEvent) => Promise<LambdaAnswer> {
-  requireKnown('toLambdaHandler', options, LAMBDA_OPTIONS);
+export function receiver(options: LambdaReceiverOptions): (event: LambdaEvent) => Promise<LambdaAnswer> {
+  requireKnown('receiver', options, LAMBDA_OPTIONS);
   const { maxBodyBytes } = bodyLimits(options);
-  const handle = receiver(options);
+  const handle = receiverOf(options);
 
   return async (event) => {
     const method = event.requestContext?.http?.method ?? event.httpMethod;

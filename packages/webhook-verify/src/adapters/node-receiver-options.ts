@@ -4,8 +4,8 @@ import { RECEIVE_OPTIONS, type ReceiveOptions } from '../receiver.ts';
 import { BODY_LIMITS, type BodyLimits } from './body-limits.ts';
 
 /**
- * The options of `toNodeHandler`, and with another request those of `toExpressHandler` and `toFastifyPlugin`. A
- * function for the secret gets the request, whose body it must not read.
+ * The options of `receiver` of `./node`, and with another request those of `./express` and `./fastify`. A function for
+ * the secret gets the request, whose body it must not read.
  */
 export interface NodeReceiverOptions<Request = IncomingMessage>
   extends ReceiveOptions<[request: Request]>,

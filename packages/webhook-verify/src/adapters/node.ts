@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { env } from 'node:process';
 import { requireKnown } from '../known-options.ts';
-import { receiver } from '../receiver.ts';
+import { receiverOf } from '../receiver.ts';
 import { bodyLimits } from './body-limits.ts';
 import { isBuild } from './build.ts';
 import { type NodeAnswer, readNodeBody, writeNodeAnswer } from './node-body.ts';
@@ -17,17 +17,15 @@ export type { NodeReceiverOptions } from './node-receiver-options.ts';
  * @throws {TypeError} when an option is invalid
  * @example
  * import { createServer } from 'node:http';
- * import { toNodeHandler } from '@svc/webhook-verify/node';
+ * import { receiver } from '@svc/webhook-verify/node';
  *
  * const secret = process.env.WEBHOOK_SECRET;
- * createServer(toNodeHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) })).listen(8788, '127.0.0.1');
+ * createServer(receiver({ secret, onDelivery: ({ eventType }) => console.log(eventType) })).listen(8788, '127.0.0.1');
  */
-export function toNodeHandler(
-  options: NodeReceiverOptions,
-): (request: IncomingMessage, response: ServerResponse) => void {
-  requireKnown('toNodeHandler', options, NODE_RECEIVER_OPTIONS);
+export function receiver(options: NodeReceiverOptions): (request: IncomingMessage, response: ServerResponse) => void {
+  requireKnown('receiver', options, NODE_RECEIVER_OPTIONS);
   const limits = bodyLimits(options);
-  const handle = receiver(options, { isServing: !isBuild(env) });
+  const handle = receiverOf(options, { isServing: !isBuild(env) });
 
   return (request, response) => {
     void answer(request).then(

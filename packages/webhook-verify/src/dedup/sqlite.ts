@@ -25,8 +25,7 @@ export function sqliteDedupStore(database: string | DatabaseSync, options: Dedup
   requireKnown('sqliteDedupStore', options, DEDUP_OPTIONS);
   const { ttlMs, claimMs } = dedupTimes(options);
   const { now = Date.now } = options;
-  const db = typeof database === 'string' ? opened(database) : database;
-  db.exec(SCHEMA);
+  const db = typeof database === 'string' ? opened(database) : withTable(database);
   const claim = db.prepare(
     `INSERT INTO svc_webhook_dedup (key, token, until) VALUES (?, ?, ?)
      ON CONFLICT (key) DO UPDATE SET token = excluded.token, until = excluded.until
@@ -90,17 +89,25 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS svc_webhook_dedup_until ON svc_webhook_dedup (until);
 `;
 
+/** Opens a file. While it is opened, a statement waits up to 30 s for a lock, because other processes may write without a pause. */
 function opened(path: string): DatabaseSync {
   const db = new DatabaseSync(path);
-  db.exec('PRAGMA busy_timeout = 5000');
+  db.exec('PRAGMA busy_timeout = 30000');
   switchToWal(db);
   db.exec('PRAGMA synchronous = FULL');
+  db.exec(SCHEMA);
+  db.exec('PRAGMA busy_timeout = 5000');
+  return db;
+}
+
+function withTable(db: DatabaseSync): DatabaseSync {
+  db.exec(SCHEMA);
   return db;
 }
 
 /**
  * When several processes open a new file at once, SQLite refuses the switch of one of them without waiting: each holds a
- * lock that the other needs. So the switch is repeated, for as long as the timeout of every other statement.
+ * lock that the other needs. So the switch is repeated, for as long as the other statements wait.
  */
 function switchToWal(db: DatabaseSync): void {
   for (let attempt = 1; ; attempt++) {
@@ -120,5 +127,5 @@ function isBusy(error: unknown): boolean {
 
 const SQLITE_BUSY = 5;
 const SWITCH_PAUSE_MS = 10;
-const MOST_SWITCHES = 500;
+const MOST_SWITCHES = 3000;
 const NEVER = new Int32Array(new SharedArrayBuffer(4));

@@ -13,11 +13,11 @@ export const VERIFICATION_TYPE = 'svc.webhook.verification';
  *
  * @throws {TypeError} when a secret is not `whsec_` and the base64 of 24 to 64 bytes, or an option is invalid
  * @example
- * import { toFetchHandler } from '@svc/webhook-verify/fetch';
+ * import { receiver } from '@svc/webhook-verify/fetch';
  * import { standardVerifier } from '@svc/webhook-verify/standard-webhooks';
  *
  * const verifier = standardVerifier(process.env.WEBHOOK_SECRET ?? '');
- * export const POST = toFetchHandler({ verifier, onDelivery: ({ eventType }) => console.log(eventType) });
+ * export const POST = receiver({ verifier, onDelivery: ({ eventType }) => console.log(eventType) });
  */
 export function standardVerifier(secret: string | readonly string[], options: StandardWebhookOptions = {}): Verifier {
   const webhook = new StandardWebhook(secret, options);

@@ -1,4 +1,4 @@
-import { toFetchHandler } from '@svc/webhook-verify/fetch';
+import { receiver } from '@svc/webhook-verify/fetch';
 import { dedup } from '../../../src/dedup.ts';
 import { onDelivery } from '../../../src/on-delivery.ts';
 
@@ -6,7 +6,7 @@ import { onDelivery } from '../../../src/on-delivery.ts';
 const receivers = new Map([
   [
     'main',
-    toFetchHandler({
+    receiver({
       // A function, because Next.js loads this module while it builds, when the variables of the server are absent.
       secret: () => process.env.WEBHOOK_SECRET,
       dedup,

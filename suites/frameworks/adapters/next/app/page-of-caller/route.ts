@@ -1,7 +1,7 @@
-import { nextGuard } from '@svc/auth/next';
+import { guard } from '@svc/auth/next';
 import { auth } from '../../auth';
 
-export const GET = nextGuard(
+export const GET = guard(
   { authenticator: auth, optional: true },
   (_request: Request, _context: unknown, principal) => new Response(principal?.id ?? 'nobody'),
 );

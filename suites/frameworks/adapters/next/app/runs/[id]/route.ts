@@ -1,8 +1,8 @@
-import { nextGuard } from '@svc/auth/next';
+import { guard } from '@svc/auth/next';
 import type { NextRequest } from 'next/server';
 import { auth } from '../../../auth';
 
-export const GET = nextGuard(
+export const GET = guard(
   { authenticator: auth, scope: 'runs:read' },
   async ({ nextUrl }: NextRequest, { params }: RouteContext<'/runs/[id]'>, { id: caller }) =>
     Response.json({ caller, run: (await params).id, part: nextUrl.searchParams.get('part') }),
