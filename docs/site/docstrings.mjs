@@ -2,8 +2,11 @@
  * Checks that the public surface is documented, and counts it per package: `npm run docs -- docstrings`.
  *
  * A symbol that an entry exports has a docstring, and so has every member of an options interface. A function or class
- * has an example. `--unexported` lists the types that an entry mentions and no entry exports.
+ * has an example. An interface, a class and an enum that a symbol mentions are exported, too: the compiler inlines other types,
+ * and asks a program whose own declarations have these to name them. `--unexported` lists types of every kind that no entry exports.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { argv, exit } from 'node:process';
 import { ReflectionKind } from 'typedoc';
 import { entriesOf, ROOT, readModel } from './model.mjs';
@@ -31,6 +34,10 @@ if (argv.includes('--unexported')) {
 for (const entry of project.getChildrenByKind(ReflectionKind.Module)) {
   for (const symbol of entry.children ?? []) take(symbol, folderOf.get(entry.name));
 }
+for (const sentence of unexported) {
+  const [, name, file] = /^([\w.]+), defined in @svc\/([^,]+),/.exec(sentence) ?? [];
+  if (name !== undefined && mustBeNamed(name, file)) problems.push({ path: `packages/${file}`, line: 0, sentence });
+}
 problems.sort((one, other) => (one.path === other.path ? one.line - other.line : one.path < other.path ? -1 : 1));
 for (const { path, line, sentence } of problems) console.error(`${path}:${line} ${sentence}`);
 for (const [folder, count] of [...counts, ['all packages', total()]]) {
@@ -38,6 +45,12 @@ for (const [folder, count] of [...counts, ['all packages', total()]]) {
   console.log(`${folder}: ${cells.join(', ')}`);
 }
 if (problems.length > 0) exit(1);
+
+/** Whether a declaration file of another program must name a type, because the compiler does not inline it. */
+function mustBeNamed(name, file) {
+  const source = readFileSync(join(ROOT, 'packages', file), 'utf8');
+  return new RegExp(`^(?:export )?(?:interface|(?:abstract )?class|enum) ${name}\\b`, 'm').test(source);
+}
 
 /** Counts a symbol that several entries export once: the other entries only refer to it. */
 function take(symbol, folder) {

@@ -1,7 +1,8 @@
 import { challenge, type DpopChallenge, type StepUpChallenge } from './challenge.ts';
 import type { RefusalReason } from './refusal-reason.ts';
 
-interface DetailsByCode {
+/** The details of each code of an `AuthError`. @see Interface: Errors */
+export interface AuthErrorDetails {
   unauthenticated: undefined;
   key_expired: undefined;
   key_revoked: undefined;
@@ -33,7 +34,7 @@ export interface RateLimited {
 }
 
 /** The closed set of error codes of this package. */
-export type AuthErrorCode = keyof DetailsByCode;
+export type AuthErrorCode = keyof AuthErrorDetails;
 
 const STATUS = {
   unauthenticated: 401,
@@ -113,7 +114,7 @@ export class AuthError<Code extends AuthErrorCode = AuthErrorCode> extends Error
   /** The HTTP status of the code. */
   readonly status: number;
   /** Details that some codes have. */
-  readonly details: DetailsByCode[Code];
+  readonly details: AuthErrorDetails[Code];
   /** Whether a credential was presented and found invalid. The challenge of a 401 says so. */
   readonly rejected: boolean;
   /** Scopes that the operation needs; empty when no scope was missing. */
@@ -140,7 +141,7 @@ export class AuthError<Code extends AuthErrorCode = AuthErrorCode> extends Error
    * @param message a sentence for the caller
    * @param details required for codes that have details
    */
-  constructor(code: Code, message: string, details: DetailsByCode[Code], options: AuthErrorOptions = {}) {
+  constructor(code: Code, message: string, details: AuthErrorDetails[Code], options: AuthErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AuthError';
     this.code = code;
@@ -170,10 +171,10 @@ export class AuthError<Code extends AuthErrorCode = AuthErrorCode> extends Error
 
 const BRAND = Symbol.for('@svc/auth.error');
 
-function scopesOf(details: DetailsByCode[AuthErrorCode]): readonly string[] {
+function scopesOf(details: AuthErrorDetails[AuthErrorCode]): readonly string[] {
   return details !== undefined && 'scopeRequired' in details ? [details.scopeRequired] : [];
 }
 
-function retryAfterOf(details: DetailsByCode[AuthErrorCode]): number | undefined {
+function retryAfterOf(details: AuthErrorDetails[AuthErrorCode]): number | undefined {
   return details !== undefined && 'retryAfterSeconds' in details ? details.retryAfterSeconds : undefined;
 }

@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 import type { Look } from './witness.ts';
 import type { World } from './world.ts';
 
-/** One rule of the protocol, with the function that tests it against a host. */
+/** One rule of the protocol that the suite tests. */
 export interface Check {
   /** Stable id, `<area>.<rule>`. */
   readonly id: string;
@@ -17,6 +17,10 @@ export interface Check {
   readonly rule: Rule;
   /** Majors that have the rule. The check runs once under each of them that the host advertises. */
   readonly majors: readonly Major[];
+}
+
+/** A check with the function that tests it against a host. */
+export interface RunnableCheck extends Check {
   /** Preconditions: capabilities of the host, and options of the suite. The check is skipped when one is not met. */
   readonly needs: readonly Need[];
   /**
@@ -47,11 +51,11 @@ export interface Unmet {
  * A check as it is written in `checks/`. Default: a MUST of both majors without preconditions of its own, which `watch`
  * judges.
  */
-export interface CheckDefinition extends Pick<Check, 'id' | 'name' | 'watch'> {
-  readonly run?: Check['run'];
+export interface CheckDefinition extends Pick<RunnableCheck, 'id' | 'name' | 'watch'> {
+  readonly run?: RunnableCheck['run'];
   /** A rule that `docs/requirements.json` does not list names its source itself. */
   readonly rule: readonly [section: string, requirement: keyof typeof RULE_SOURCES] | Pick<Rule, 'section' | 'source'>;
-  readonly level?: Check['level'];
+  readonly level?: RunnableCheck['level'];
   readonly majors?: readonly Major[];
   readonly needs?: readonly Need[];
 }
@@ -61,7 +65,7 @@ export function area(
   name: string,
   { needs = [] }: { readonly needs?: readonly Need[] },
   definitions: readonly CheckDefinition[],
-): readonly Check[] {
+): readonly RunnableCheck[] {
   return definitions.map((definition) => {
     const { id: rest, rule, level = 'MUST', majors = BOTH, needs: own = [], ...check } = definition;
     const id = `${name}.${rest}`;
@@ -78,6 +82,6 @@ export function area(
 }
 
 /** Returns the part of a check's id before the dot. */
-export function areaOf({ id }: Pick<Check, 'id'>): string {
+export function areaOf({ id }: Pick<RunnableCheck, 'id'>): string {
   return id.slice(0, id.indexOf('.'));
 }

@@ -10,13 +10,13 @@ export {
   type CertificationVerdict,
   verifyCertificationBundle,
 } from './certification/verify.ts';
-export type { Check, Need, Unmet } from './check.ts';
-export { CHECKS } from './checks/index.ts';
+export type { Check } from './check.ts';
 export { FIXTURES, type Fixture, type FixtureName, type OwnWorkflow, type OwnWorkflows } from './fixtures.ts';
 export type { Caller, KeyName } from './keys.ts';
 export { type ConformanceOptions, type Durations, type ReceiverOptions, UsageError } from './options.ts';
 export type { ProfileName } from './profile-name.ts';
 export { PROFILES, type Profile } from './profiles.ts';
+export { CHECKS } from './published-checks.ts';
 export { annotationsReport } from './report/annotations.ts';
 export { badgeReport } from './report/badge.ts';
 export type { Coverage, Share, SourceShare } from './report/coverage.ts';

@@ -1,4 +1,4 @@
-import { areaOf, type Check, type Need } from './check.ts';
+import { areaOf, type Need, type RunnableCheck } from './check.ts';
 import { CHECKS } from './checks/index.ts';
 import { capability, durable, overlap, unmetNeed } from './needs.ts';
 import type { ProfileName } from './profile-name.ts';
@@ -97,7 +97,7 @@ export interface Required {
 }
 
 /** Returns a filter of the checks that one of the profiles contains. */
-export function inProfiles(names: readonly ProfileName[]): (check: Check) => boolean {
+export function inProfiles(names: readonly ProfileName[]): (check: RunnableCheck) => boolean {
   const profiles = names.map((name) => PROFILES[name]);
   return (check) =>
     profiles.some(({ checks }) => checks?.some((name) => name === check.id || name === areaOf(check)) ?? true);

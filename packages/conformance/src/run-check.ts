@@ -1,5 +1,5 @@
 import type { Api } from './api.ts';
-import { areaOf, type Check } from './check.ts';
+import { areaOf, type RunnableCheck } from './check.ts';
 import { curlOf } from './http/curl.ts';
 import type { Caller } from './keys.ts';
 import { Inapplicable, Mismatch } from './mismatch.ts';
@@ -24,7 +24,7 @@ export interface RunCheckOptions {
 }
 
 /** Runs one check under one major within 60 s, then cleans up its runs and subscriptions. Never throws. */
-export async function runCheck(check: Check, options: RunCheckOptions): Promise<Result> {
+export async function runCheck(check: RunnableCheck, options: RunCheckOptions): Promise<Result> {
   const { major, target, signal } = options;
   const startedAt = performance.now();
   const result = (outcome: Result['outcome'], more: Pick<Result, 'reason' | 'cause' | 'failure'> = {}): Result => ({

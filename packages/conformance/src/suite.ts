@@ -1,5 +1,5 @@
 import { apiOf } from './api.ts';
-import { areaOf, type Check } from './check.ts';
+import { areaOf, type RunnableCheck } from './check.ts';
 import { CHECKS } from './checks/index.ts';
 import { explore } from './explore.ts';
 import { connections } from './http/send.ts';
@@ -137,12 +137,12 @@ function profilesOf({ profiles, only = [] }: ConformanceOptions): readonly Profi
 }
 
 /** Returns the majors to run a check under: all of its own when the host advertises none. */
-function majorsOf(check: Check, target: Target, wanted: readonly Major[] | undefined): readonly Major[] {
+function majorsOf(check: RunnableCheck, target: Target, wanted: readonly Major[] | undefined): readonly Major[] {
   const considered = check.majors.filter((major) => wanted === undefined || wanted.includes(major));
   return considered.filter((major) => target.majors.length === 0 || target.majors.includes(major));
 }
 
-function selected(only: readonly string[] | undefined): readonly Check[] {
+function selected(only: readonly string[] | undefined): readonly RunnableCheck[] {
   if (only === undefined || only.length === 0) return CHECKS;
   const unknown = only.filter((name) => !CHECKS.some((check) => names(check, name)));
   if (unknown.length > 0)
@@ -152,7 +152,7 @@ function selected(only: readonly string[] | undefined): readonly Check[] {
   return CHECKS.filter((check) => only.some((name) => names(check, name)));
 }
 
-function names(check: Check, name: string): boolean {
+function names(check: RunnableCheck, name: string): boolean {
   return check.id === name || areaOf(check) === name;
 }
 

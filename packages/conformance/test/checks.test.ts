@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { CHECKS } from '../src/index.ts';
+import { CHECKS } from '../src/checks/index.ts';
 import { markdownOf } from '../src/report/list.ts';
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');

@@ -1,4 +1,5 @@
-interface DetailsByCode {
+/** The details of each code of a `HostError`. @see Interface: Errors */
+export interface HostErrorDetails {
   validation_error: { readonly fields: readonly FieldProblem[]; readonly field?: string; readonly maxRunIds?: number };
   webhook_url_rejected: { readonly reason: string };
   unsupported_stream_mode: { readonly supported: readonly string[] };
@@ -47,7 +48,7 @@ export interface FieldProblem {
 }
 
 /** A code of an error of this package. @see Interface: Errors */
-export type HostErrorCode = keyof DetailsByCode;
+export type HostErrorCode = keyof HostErrorDetails;
 
 const STATUS = {
   validation_error: 400,
@@ -103,7 +104,7 @@ export class HostError<Code extends HostErrorCode = HostErrorCode> extends Error
   /** The HTTP status. */
   readonly status: number;
   /** Facts for the caller, in the form of the code. */
-  readonly details: DetailsByCode[Code];
+  readonly details: HostErrorDetails[Code];
   /** Response headers by lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
 
@@ -123,11 +124,15 @@ export class HostError<Code extends HostErrorCode = HostErrorCode> extends Error
   }
 }
 
+/** The options of a `HostError`. */
 export interface HostErrorOptions<Code extends HostErrorCode> {
-  readonly details: DetailsByCode[Code];
+  /** The details of the code. */
+  readonly details: HostErrorDetails[Code];
   /** The HTTP status. Default: that of the code. */
   readonly status?: number;
+  /** Further headers of the answer. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The cause, for the log of the host alone. */
   readonly cause?: unknown;
 }
 

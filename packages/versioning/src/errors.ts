@@ -1,4 +1,5 @@
-interface DetailsByCode {
+/** The details of each code of a `VersioningError`. @see Interface: Errors */
+export interface VersioningErrorDetails {
   protocol_version_unsupported: { readonly protocolVersions: readonly string[] };
   protocol_version_mismatch: undefined;
   client_version_unsupported: { readonly minClientVersion: string };
@@ -7,7 +8,7 @@ interface DetailsByCode {
 }
 
 /** The error codes of this package. @see Interface: Errors */
-export type VersioningErrorCode = keyof DetailsByCode;
+export type VersioningErrorCode = keyof VersioningErrorDetails;
 
 const STATUS = {
   protocol_version_unsupported: 406,
@@ -40,9 +41,14 @@ export class VersioningError<Code extends VersioningErrorCode = VersioningErrorC
   /** The HTTP status of the code. */
   readonly status: number;
   /** The details of the error envelope, whose shape depends on the code; undefined for a code without details. */
-  readonly details: DetailsByCode[Code];
+  readonly details: VersioningErrorDetails[Code];
 
-  constructor(code: Code, message: string, details: DetailsByCode[Code], options: { readonly cause?: unknown } = {}) {
+  constructor(
+    code: Code,
+    message: string,
+    details: VersioningErrorDetails[Code],
+    options: { readonly cause?: unknown } = {},
+  ) {
     const restore = leaveOutStack();
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     restore();

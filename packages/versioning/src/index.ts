@@ -1,7 +1,20 @@
-export { VERSIONING_ERROR_STATUS, VersioningError, type VersioningErrorCode } from './errors.ts';
+export {
+  VERSIONING_ERROR_STATUS,
+  VersioningError,
+  type VersioningErrorCode,
+  type VersioningErrorDetails,
+} from './errors.ts';
 export { CLIENT_VERSION_HEADER, VERSION_HEADER } from './headers.ts';
 export { DISCOVERY_PATH, MANIFEST, type Operation, type OperationId } from './manifest.ts';
-export { type Negotiation, negotiate } from './negotiate.ts';
+export {
+  type ForeignPath,
+  type MethodNotAllowed,
+  type Negotiation,
+  negotiate,
+  type OperationAbsent,
+  type OperationFound,
+  type RequestRefused,
+} from './negotiate.ts';
 export { checkPairing, pairingProblems } from './pairing.ts';
 export type { Phase } from './phases.ts';
 export type { RequestHead } from './request-head.ts';

@@ -9,7 +9,7 @@ import type { Served } from './served.ts';
 import { type Major, majorOf, parseSelector } from './version.ts';
 
 /** The result of {@link negotiate}: one of five kinds. */
-export type Negotiation = OperationFound | OperationAbsent | MethodNotAllowed | Foreign | Refused;
+export type Negotiation = OperationFound | OperationAbsent | MethodNotAllowed | ForeignPath | RequestRefused;
 
 interface OfMajor {
   /** The major whose rules and error envelope apply. */
@@ -19,7 +19,7 @@ interface OfMajor {
 }
 
 /** The request names an operation of the major. */
-interface OperationFound extends OfMajor {
+export interface OperationFound extends OfMajor {
   readonly kind: 'operation';
   /** The operation in the manifest. */
   readonly operation: Operation;
@@ -28,14 +28,14 @@ interface OperationFound extends OfMajor {
 }
 
 /** The manifest has the path, but not in this major. */
-interface OperationAbsent extends OfMajor {
+export interface OperationAbsent extends OfMajor {
   readonly kind: 'absent';
   /** The operation of the other major. */
   readonly operation: Operation;
 }
 
 /** The manifest has the path in this major, but not with this method. */
-interface MethodNotAllowed extends OfMajor {
+export interface MethodNotAllowed extends OfMajor {
   readonly kind: 'method-not-allowed';
   /** The methods for the `Allow` header. */
   readonly allow: readonly string[];
@@ -44,12 +44,12 @@ interface MethodNotAllowed extends OfMajor {
 }
 
 /** The path is outside the protocol: a vendor path, a seam or a page. */
-interface Foreign {
+export interface ForeignPath {
   readonly kind: 'foreign';
 }
 
 /** The request violates the rules of versions or of request targets. */
-interface Refused extends OfMajor {
+export interface RequestRefused extends OfMajor {
   readonly kind: 'refused';
   /** The error to send. */
   readonly error: VersioningError;

@@ -1,5 +1,5 @@
 /** The details of each code. None of them repeats the value of a header, the body or a secret. */
-interface DetailsByCode {
+export interface WebhookVerificationErrorDetails {
   /** The name of the missing header. */
   missing_header: { readonly header: string };
   /** The name of the repeated header. */
@@ -25,7 +25,7 @@ interface DetailsByCode {
 }
 
 /** The rule that a rejected delivery broke. */
-export type WebhookVerificationErrorCode = keyof DetailsByCode;
+export type WebhookVerificationErrorCode = keyof WebhookVerificationErrorDetails;
 
 /** The status of the answer, and the message for the developer of the receiver. The detail of the code stands for `{}`. */
 const CODES: Readonly<Record<WebhookVerificationErrorCode, readonly [status: 400 | 401, message: string]>> = {
@@ -68,9 +68,9 @@ export class WebhookVerificationError<
   /** The status for the answer: 400 for a malformed delivery, 401 for one that is not authentic or not fresh. */
   readonly status: 400 | 401;
   /** The details of the code; undefined for a code without details. */
-  readonly details: DetailsByCode[Code];
+  readonly details: WebhookVerificationErrorDetails[Code];
 
-  constructor(code: Code, details: DetailsByCode[Code]) {
+  constructor(code: Code, details: WebhookVerificationErrorDetails[Code]) {
     const [status, message] = CODES[code];
     super(message.replace('{}', Object.values(details ?? {}).join()));
     this.name = 'WebhookVerificationError';

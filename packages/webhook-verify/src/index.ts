@@ -1,7 +1,11 @@
 export type { RawBody } from './body.ts';
 export type { Delivery, EventEnvelope, KnownEvent, UnknownEvent, WebhookEvent } from './delivery.ts';
-export { WebhookVerificationError, type WebhookVerificationErrorCode } from './errors.ts';
-export { HEADER_NAMES, type HeaderFamily, type HeaderSource } from './headers.ts';
+export {
+  WebhookVerificationError,
+  type WebhookVerificationErrorCode,
+  type WebhookVerificationErrorDetails,
+} from './errors.ts';
+export { type DeliveryHeaders, HEADER_NAMES, type HeaderFamily, type HeaderSource } from './headers.ts';
 export type { Hmac } from './hmac/hmac.ts';
 export { prepareSecret, secretFingerprint } from './secret.ts';
 export { type SignDeliveryInput, signDelivery, signWith } from './sign.ts';

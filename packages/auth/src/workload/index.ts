@@ -1,3 +1,4 @@
+export type { Jwt } from '../jwt/jwt.ts';
 export type { DelegationRules } from './delegation.ts';
 export type { ExchangedToken, ExchangeRequest, TokenExchangeOptions, UpstreamGrant } from './exchange.ts';
 export { tokenExchange } from './exchange.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { body, holds, refused, same } from '../expect.ts';
 import { NOOP } from '../fixtures.ts';
 import { capability, fixture, key, scopes } from '../needs.ts';
@@ -12,7 +12,7 @@ import type { World } from '../world.ts';
 const RULE = ['Endpoints: run annotations', 'operations.annotations.stored'] as const;
 
 /** Annotations of runs. */
-export const annotations: readonly Check[] = area(
+export const annotations: readonly RunnableCheck[] = area(
   'annotations',
   { needs: [capability('feedback'), scopes('runs:create', 'runs:read'), fixture(NOOP)] },
   [

@@ -1,4 +1,4 @@
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { type Differs, differences, NOT_DESCRIBED } from '../description.ts';
 import { header, holds, refused, same } from '../expect.ts';
 import { type Answer, described, jsonOf } from '../http/answer.ts';
@@ -8,7 +8,7 @@ import { isRecord } from '../target.ts';
 import type { Look } from '../witness.ts';
 
 /** Rules about the answers to all checks of a run. They are judged when all other checks have ended. */
-export const answers: readonly Check[] = area('answers', {}, [
+export const answers: readonly RunnableCheck[] = area('answers', {}, [
   {
     id: 'stamped',
     name: 'Every answer of an operation has the listed `SVC-Version` of the major that its request addressed.',

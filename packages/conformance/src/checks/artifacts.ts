@@ -1,4 +1,4 @@
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { anObject, body, fits, holds, refused } from '../expect.ts';
 import { NOOP } from '../fixtures.ts';
 import { artifacts as anArtifact, fixture, key, scopes } from '../needs.ts';
@@ -9,7 +9,7 @@ import type { World } from '../world.ts';
 const RULE = 'Authentication: scope artifacts:read';
 
 /** Artifacts of runs. */
-export const artifacts: readonly Check[] = area(
+export const artifacts: readonly RunnableCheck[] = area(
   'artifacts',
   { needs: [scopes('runs:create', 'runs:read', 'artifacts:read')] },
   [

@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { z } from 'zod';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { body, fits, holds, refused, same } from '../expect.ts';
 import { NOOP } from '../fixtures.ts';
 import { described } from '../http/answer.ts';
@@ -13,7 +13,7 @@ import { isRecord, type Target } from '../target.ts';
 const VERIFY = 'Endpoints: GET /v1/audit/verify';
 
 /** Verification of the audit log. */
-export const audit: readonly Check[] = area('audit', { needs: [scopes('audit:read')] }, [
+export const audit: readonly RunnableCheck[] = area('audit', { needs: [scopes('audit:read')] }, [
   {
     id: 'verified',
     name: 'Verification of a range is answered with the validity of the chain, its checkpoints and its anomalies.',

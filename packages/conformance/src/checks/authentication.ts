@@ -1,5 +1,5 @@
 import { DISCOVERY_PATH } from '../api.ts';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { anObject, body, header, holds, refused, status } from '../expect.ts';
 import { NOOP } from '../fixtures.ts';
 import { described } from '../http/answer.ts';
@@ -13,7 +13,7 @@ const KEYS = 'Authentication: 1. API keys';
 const ERRORS = 'Errors';
 
 /** Credentials of callers. */
-export const authentication: readonly Check[] = area('authentication', {}, [
+export const authentication: readonly RunnableCheck[] = area('authentication', {}, [
   {
     id: 'missing-401',
     name: 'A request without an `Authorization` header is answered 401 `unauthenticated`.',

@@ -1,4 +1,4 @@
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { body, fits, header, holds, refused, same, status } from '../expect.ts';
 import { CANCELLABLE, NOOP } from '../fixtures.ts';
 import { described } from '../http/answer.ts';
@@ -15,7 +15,7 @@ const KEYS = 'Authentication: 1. API keys';
 const RULES = 'Authorization rules';
 
 /** Permissions of a caller: scopes, tenant, workspace, mode of its key, rate limit. */
-export const authorization: readonly Check[] = area('authorization', {}, [
+export const authorization: readonly RunnableCheck[] = area('authorization', {}, [
   {
     id: 'missing-scope-403',
     name: 'Every operation is answered 403 `forbidden` with `scopeRequired` when the key lacks its scope.',

@@ -1,4 +1,4 @@
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { holds, same } from '../expect.ts';
 import { NOOP } from '../fixtures.ts';
 import { deliveries, fixture, bestEffort as isBestEffort, scopes, shortened, workspace } from '../needs.ts';
@@ -10,7 +10,7 @@ const EVENTS = 'Events: Webhook delivery of events';
 const CIRCUIT = 'Webhook delivery circuit (v1 best-effort mode, per subscription)';
 
 /** Best-effort delivery of major 1: one attempt for each event, and a circuit for receivers that fail. */
-export const bestEffort: readonly Check[] = area(
+export const bestEffort: readonly RunnableCheck[] = area(
   'best-effort',
   {
     needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), deliveries, isBestEffort],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { anObject, body, fits, holds, refused, same } from '../expect.ts';
 import { CLARIFICATION, nodeOf } from '../fixtures.ts';
 import { fixture, scopes } from '../needs.ts';
@@ -14,7 +14,7 @@ const { waiting, answer } = waitingFixture(CLARIFICATION, {
 const STATES = 'States and transitions';
 
 /** Clarifications: a run waits at its node `ask` for the answers of a person. */
-export const clarifications: readonly Check[] = area(
+export const clarifications: readonly RunnableCheck[] = area(
   'clarifications',
   { needs: [scopes('runs:create', 'runs:read', 'approvals:respond'), fixture(CLARIFICATION)] },
   [

@@ -1,5 +1,5 @@
 import { DISCOVERY_PATH } from '../api.ts';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { header, holds, refused, status } from '../expect.ts';
 import { described } from '../http/answer.ts';
 import { key, overlap } from '../needs.ts';
@@ -7,7 +7,7 @@ import type { Major } from '../rule.ts';
 import { scoped } from './operations.ts';
 
 /** Rules that hold on every operation: each check sends the same requests to all of them. */
-export const crossing: readonly Check[] = area('crossing', {}, [
+export const crossing: readonly RunnableCheck[] = area('crossing', {}, [
   {
     id: 'operations-stamped',
     name: 'Every operation is answered with one and the same `SVC-Version` of its major, also for a refused caller or method.',

@@ -1,4 +1,4 @@
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { body, holds, refused, same, status } from '../expect.ts';
 import { NOOP } from '../fixtures.ts';
 import { type Answer, described } from '../http/answer.ts';
@@ -23,7 +23,7 @@ import type { World } from '../world.ts';
 const SINK = 'Events: Webhook delivery of events';
 
 /** Dead letters: failed deliveries, listed for the owner of the subscription without their content. */
-export const deadLetters: readonly Check[] = area(
+export const deadLetters: readonly RunnableCheck[] = area(
   'dead-letters',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), durable, hasSink] },
   [

@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalJson } from '../canonical-json.ts';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { body, fits, holds, refused, same } from '../expect.ts';
 import { NOOP } from '../fixtures.ts';
 import type { Answer } from '../http/answer.ts';
@@ -14,7 +14,7 @@ import type { World } from '../world.ts';
 const RULE = { section: 'Versioning: Version axes, 10', source: 'interface' } as const;
 
 /** Debug bundles of runs, under `/host/<org>/runs/{runId}/debug-bundle`. */
-export const debugBundles: readonly Check[] = area(
+export const debugBundles: readonly RunnableCheck[] = area(
   'debug-bundle',
   { needs: [mount('debug-bundles'), scopes('runs:create', 'runs:read')] },
   [

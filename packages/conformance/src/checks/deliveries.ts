@@ -1,4 +1,4 @@
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { holds, same, shown } from '../expect.ts';
 import { NOOP } from '../fixtures.ts';
 import { fixture, key, overlap, deliveries as received, scopes, workspace } from '../needs.ts';
@@ -25,7 +25,7 @@ const BODY = 'Webhook delivery body';
 const EVENTS = 'Events: Webhook delivery of events';
 
 /** Recipients, signature, headers and body of deliveries, best-effort and durable. */
-export const deliveries: readonly Check[] = area(
+export const deliveries: readonly RunnableCheck[] = area(
   'deliveries',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), received] },
   [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { body, holds, same, status } from '../expect.ts';
 import { CANCELLABLE, NOOP } from '../fixtures.ts';
 import { capability, fixture, deliveries as received, scopes, workspace } from '../needs.ts';
@@ -25,7 +25,7 @@ const BODY = 'Webhook delivery body';
 const EVENTS = 'Events: Webhook delivery of events';
 
 /** Attempts of deliveries, deliveries of forks and of cancelled runs, and the published schema of deliveries. */
-export const deliveryAttempts: readonly Check[] = area(
+export const deliveryAttempts: readonly RunnableCheck[] = area(
   'deliveries',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), received] },
   [

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Api, DISCOVERY_PATH } from '../api.ts';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { anObject, body, fits, header, holds, listed, same, shown, status } from '../expect.ts';
 import { type Answer, jsonOf } from '../http/answer.ts';
 import { capability, overlap } from '../needs.ts';
@@ -24,7 +24,7 @@ import { advertised, type Document, isRecord } from '../target.ts';
 const SECTION = 'Discovery document (capabilities)';
 
 /** The discovery document: access, content and caching. */
-export const discovery: readonly Check[] = area('discovery', {}, [
+export const discovery: readonly RunnableCheck[] = area('discovery', {}, [
   {
     id: 'public',
     name: 'The discovery document is served as JSON to a request without a credential.',

@@ -1,4 +1,4 @@
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { holds, same } from '../expect.ts';
 import { NOOP } from '../fixtures.ts';
 import { deliveries, exhaustible, fixture, durable as isDurable, scopes, workspace } from '../needs.ts';
@@ -12,7 +12,7 @@ import type { World } from '../world.ts';
 const EVENTS = 'Events: Webhook delivery of events';
 
 /** Durable delivery: attempts until one succeeds or the retry policy is exhausted. */
-export const durable: readonly Check[] = area(
+export const durable: readonly RunnableCheck[] = area(
   'durable',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), deliveries, isDurable] },
   [

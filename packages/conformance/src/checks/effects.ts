@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { body, holds, refused, same } from '../expect.ts';
 import { EFFECT, NOOP } from '../fixtures.ts';
 import { capability, fixture, key, scopes } from '../needs.ts';
@@ -10,7 +10,7 @@ import type { World } from '../world.ts';
 const RULE = ['Endpoints: GET /runs/{runId}/effects', 'operations.effects.read'] as const;
 
 /** The ledger of the effects of a run. */
-export const effects: readonly Check[] = area(
+export const effects: readonly RunnableCheck[] = area(
   'effects',
   { needs: [capability('idempotency'), scopes('runs:create', 'runs:read')] },
   [

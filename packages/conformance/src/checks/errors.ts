@@ -1,4 +1,4 @@
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { holds, refused, status } from '../expect.ts';
 import { NOOP, workflowId } from '../fixtures.ts';
 import { described } from '../http/answer.ts';
@@ -11,7 +11,7 @@ const ENVELOPE = 'Error envelope';
 const ERRORS = 'Errors';
 
 /** Error responses. */
-export const errors: readonly Check[] = area('errors', { needs: [key('main')] }, [
+export const errors: readonly RunnableCheck[] = area('errors', { needs: [key('main')] }, [
   {
     id: 'envelope',
     name: 'Every error body is JSON with `error`, `message` and optional `details`; `error` is a short code.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { anObject, body, fits, refused, same } from '../expect.ts';
 import { EXTERNAL_EVENT, nodeOf } from '../fixtures.ts';
 import { fixture, scopes } from '../needs.ts';
@@ -13,7 +13,7 @@ const { waiting, answer: deliver } = waitingFixture(EXTERNAL_EVENT, {
 });
 
 /** External events: a run waits at its node `wait-for-external` for another system. */
-export const externalEvents: readonly Check[] = area(
+export const externalEvents: readonly RunnableCheck[] = area(
   'external-events',
   { needs: [scopes('runs:create', 'runs:read', 'approvals:respond'), fixture(EXTERNAL_EVENT)] },
   [

@@ -1,4 +1,4 @@
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { body, header, holds, refused, same, status } from '../expect.ts';
 import { IDEMPOTENT, workflowId } from '../fixtures.ts';
 import { described } from '../http/answer.ts';
@@ -12,7 +12,7 @@ const RULE = 'Endpoints: Idempotency-Key';
 const MARKER = 'SVC-Idempotent-Replay';
 
 /** Requests that are repeated with one `Idempotency-Key`. */
-export const idempotency: readonly Check[] = area(
+export const idempotency: readonly RunnableCheck[] = area(
   'idempotency',
   { needs: [scopes('runs:create', 'runs:read'), capability('idempotency'), fixture(IDEMPOTENT)] },
   [

@@ -1,4 +1,4 @@
-import type { Check } from '../check.ts';
+import type { RunnableCheck } from '../check.ts';
 import { annotations } from './annotations.ts';
 import { answers } from './answers.ts';
 import { artifacts } from './artifacts.ts';
@@ -28,15 +28,8 @@ import { versions } from './versions.ts';
 import { webhooks } from './webhooks.ts';
 import { workspaceFiles } from './workspace-files.ts';
 
-/**
- * All checks, in the order of `docs/conformance.md`.
- *
- * @example
- * import { CHECKS } from '@svc/conformance';
- *
- * const required = CHECKS.filter(({ level }) => level === 'MUST').map(({ id, name }) => `${id}: ${name}`);
- */
-export const CHECKS: readonly Check[] = [
+/** Every check, with the function that runs it. */
+export const CHECKS: readonly RunnableCheck[] = [
   ...discovery,
   ...openapi,
   ...versions,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { anObject, body, fits, holds, refused, same } from '../expect.ts';
 import { APPROVAL, type FixtureName, nodeOf, QUORUM } from '../fixtures.ts';
 import { fixture, key, scopes } from '../needs.ts';
@@ -10,7 +10,7 @@ import type { World } from '../world.ts';
 const RULE = 'Endpoints: approvals';
 
 /** Approvals: a run waits at its node `gate` for a decision. */
-export const interrupts: readonly Check[] = area(
+export const interrupts: readonly RunnableCheck[] = area(
   'interrupts',
   { needs: [scopes('runs:create', 'runs:read', 'approvals:respond'), fixture(APPROVAL)] },
   [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { anObject, body, fits, header, holds, same } from '../expect.ts';
 import type { Answer } from '../http/answer.ts';
 import { isRecord } from '../target.ts';
@@ -9,7 +9,7 @@ const RULE = 'Version axes';
 const PLACE = '/openapi.json';
 
 /** The OpenAPI description that the host serves. */
-export const openapi: readonly Check[] = area('openapi', {}, [
+export const openapi: readonly RunnableCheck[] = area('openapi', {}, [
   {
     id: 'public',
     name: 'The API description is OpenAPI 3.1, is served without a credential, and has `SVC-Version` of its major.',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { area, type Check, type Need } from '../check.ts';
+import { area, type Need, type RunnableCheck } from '../check.ts';
 import { body, holds, refused, same, status } from '../expect.ts';
 import { NOOP } from '../fixtures.ts';
 import { described, jsonOf } from '../http/answer.ts';
@@ -17,7 +17,7 @@ const RULE = 'Resources: Webhook subscription';
 const STANDARD = 'standard-webhooks-1';
 
 /** Replacement of a secret: by a new registration, or by rotation for Standard Webhooks subscriptions. */
-export const rotation: readonly Check[] = area(
+export const rotation: readonly RunnableCheck[] = area(
   'rotation',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), deliveries] },
   [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check, type Need } from '../check.ts';
+import { area, type Need, type RunnableCheck } from '../check.ts';
 import { body, fits, holds, refused, same, status } from '../expect.ts';
 import { NOOP, workflowId } from '../fixtures.ts';
 import type { Answer } from '../http/answer.ts';
@@ -33,7 +33,7 @@ const USABLE: readonly Need[] = [webhooks, scopes('webhooks:manage', 'runs:creat
 const OPERATED: readonly Need[] = [...USABLE, mount('triggers')];
 
 /** The rules of the interface about triggers: the registration, the record, and the dead letters. */
-const ofTheInterface: readonly Check[] = area('triggers', {}, [
+const ofTheInterface: readonly RunnableCheck[] = area('triggers', {}, [
   {
     id: 'unadvertised',
     name: 'A host that does not advertise `triggerBridge` answers 501 under major 1, and 404 under major 2.',
@@ -108,7 +108,7 @@ const ofTheInterface: readonly Check[] = area('triggers', {}, [
 ]);
 
 /** Messages: a signed one starts a run, once; another one starts none. */
-const ofMessages: readonly Check[] = area('triggers', { needs: USABLE }, [
+const ofMessages: readonly RunnableCheck[] = area('triggers', { needs: USABLE }, [
   {
     id: 'causation',
     name: 'A signed message starts a run, whose `run.started` has the id of the delivery as `causationId`.',
@@ -187,7 +187,7 @@ const ofMessages: readonly Check[] = area('triggers', { needs: USABLE }, [
 ]);
 
 /** The operations of operators, at the mount `triggers`. */
-const ofOperators: readonly Check[] = area('triggers', { needs: OPERATED }, [
+const ofOperators: readonly RunnableCheck[] = area('triggers', { needs: OPERATED }, [
   {
     id: 'read',
     name: 'A read trigger has what was registered, and no secret.',
@@ -361,7 +361,7 @@ const ofOperators: readonly Check[] = area('triggers', { needs: OPERATED }, [
 ]);
 
 /** Triggers: runs that messages of other systems start. */
-export const triggers: readonly Check[] = [...ofTheInterface, ...ofMessages, ...ofOperators];
+export const triggers: readonly RunnableCheck[] = [...ofTheInterface, ...ofMessages, ...ofOperators];
 
 const CAUSED = z.looseObject({ causationId: z.string().min(1) });
 const LIST = z.looseObject({

@@ -1,5 +1,5 @@
 import { type Api, DISCOVERY_PATH } from '../api.ts';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { anObject, body, header, holds, refused, same, shown, status } from '../expect.ts';
 import { NOOP, workflowId } from '../fixtures.ts';
 import type { Answer } from '../http/answer.ts';
@@ -17,7 +17,7 @@ const RESPONSE = 'Versioning: Response header';
 const OVERLAP = 'Versioning: Overlap behaviour';
 
 /** Selection of the major, its refusals, and the ids of runs across majors. */
-export const versions: readonly Check[] = area('versions', {}, [
+export const versions: readonly RunnableCheck[] = area('versions', {}, [
   {
     id: 'listed-major-served',
     name: 'A request whose `SVC-Version` names a listed major is answered by that major.',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Api } from '../api.ts';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { body, holds, refused, same, status } from '../expect.ts';
 import { type Answer, described } from '../http/answer.ts';
 import { closedToLoopback, key, overlap, scopes, tenant, workspace } from '../needs.ts';
@@ -16,7 +16,7 @@ const URLS = 'Webhook URL rules at registration';
 const SECRET = 'a-secret-that-a-check-brings-0123456789';
 
 /** Registration and unregistration. The URLs never resolve, so nothing is delivered. */
-export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('webhooks:manage'), workspace] }, [
+export const webhooks: readonly RunnableCheck[] = area('webhooks', { needs: [scopes('webhooks:manage'), workspace] }, [
   {
     id: 'registered-v1',
     name: 'A registration is answered 201 with an id, a secret of 64 hexadecimal characters and its fingerprint.',

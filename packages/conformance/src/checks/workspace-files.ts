@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../check.ts';
+import { area, type RunnableCheck } from '../check.ts';
 import { body, holds, refused, same, status } from '../expect.ts';
 import { described } from '../http/answer.ts';
 import { Inapplicable } from '../mismatch.ts';
@@ -14,7 +14,7 @@ const FILES = '/host/workspace/files';
 const isServed = [scopes('workspace:read', 'workspace:write'), capability('workspace')];
 
 /** Files of a workspace, in major 1 alone. */
-export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
+export const workspaceFiles: readonly RunnableCheck[] = area('workspace-files', {}, [
   {
     id: 'written-and-read',
     name: 'A file is read with the content that was written, and with its version.',

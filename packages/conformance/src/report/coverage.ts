@@ -1,4 +1,4 @@
-import { areaOf, type Check } from '../check.ts';
+import { areaOf, type RunnableCheck } from '../check.ts';
 import type { Major, RuleSource } from '../rule.ts';
 import type { Result } from './result.ts';
 
@@ -34,17 +34,21 @@ export interface SourceShare extends Share {
 }
 
 /** Computes the coverage of a run. `majors` are those that the host advertises; none counts as both. */
-export function coverageOf(results: readonly Result[], checks: readonly Check[], majors: readonly Major[]): Coverage {
+export function coverageOf(
+  results: readonly Result[],
+  checks: readonly RunnableCheck[],
+  majors: readonly Major[],
+): Coverage {
   const whole = checks.flatMap((check) =>
     check.majors.filter((major) => majors.length === 0 || majors.includes(major)).map(() => check),
   );
   const ran = results.filter(({ outcome }) => outcome !== 'skipped');
-  const share = (isOfPart: (one: Pick<Check, 'id' | 'rule'>) => boolean): Share => ({
+  const share = (isOfPart: (one: Pick<RunnableCheck, 'id' | 'rule'>) => boolean): Share => ({
     ran: ran.filter(isOfPart).length,
     of: whole.filter(isOfPart).length,
   });
   const sourceShare = (source: RuleSource): SourceShare => {
-    const isOfSource = ({ rule }: Pick<Check, 'rule'>) => rule.source === source;
+    const isOfSource = ({ rule }: Pick<RunnableCheck, 'rule'>) => rule.source === source;
     const count = (outcome: Result['outcome']) =>
       ran.filter((result) => result.outcome === outcome && isOfSource(result)).length;
     return { ...share(isOfSource), failed: count('failed'), warned: count('warned') };
@@ -64,6 +68,6 @@ export function coverageOf(results: readonly Result[], checks: readonly Check[],
   };
 }
 
-function requirementsOf(some: readonly Pick<Check, 'rule'>[]): ReadonlySet<string> {
+function requirementsOf(some: readonly Pick<RunnableCheck, 'rule'>[]): ReadonlySet<string> {
   return new Set(some.flatMap(({ rule }) => rule.requirement ?? []));
 }

@@ -1,13 +1,13 @@
-import { areaOf, type Check } from '../check.ts';
+import { areaOf, type RunnableCheck } from '../check.ts';
 
 /** Formats checks as lines: id, majors, name. */
-export function listOf(checks: readonly Check[]): string {
+export function listOf(checks: readonly RunnableCheck[]): string {
   const width = Math.max(...checks.map(({ id }) => id.length));
   return checks.map(({ id, majors, name }) => `${id.padEnd(width)}  ${majorsText(majors)}  ${name}\n`).join('');
 }
 
 /** Formats checks as Markdown, one table for each area. */
-export function markdownOf(checks: readonly Check[]): string {
+export function markdownOf(checks: readonly RunnableCheck[]): string {
   const areas = [...new Set(checks.map(areaOf))];
   return areas
     .map((area) => {
@@ -24,7 +24,7 @@ export function markdownOf(checks: readonly Check[]): string {
     .join('\n');
 }
 
-function rowOf({ id, majors, name, level, rule }: Check): string {
+function rowOf({ id, majors, name, level, rule }: RunnableCheck): string {
   const must = level === 'SHOULD' ? ' *(SHOULD)*' : '';
   return `| \`${id}\` | ${majors.join(', ')} | ${cell(name)}${must} | ${cell(rule.section)} | ${rule.source} |`;
 }

@@ -6,6 +6,8 @@ import { type OptionNames, requireKnown } from '../known-options.ts';
 import { Deadline } from './deadline.ts';
 import { DESTINATION_OPTIONS, Guard, type GuardOptions } from './guard.ts';
 
+export type { Network } from './network.ts';
+
 /** The options of {@link guardedAgents}. */
 export interface GuardedAgentsOptions extends Pick<GuardOptions, 'policy' | 'resolver' | 'network'> {
   /** The largest response body in bytes. Headers and TLS may take 65 536 bytes more. Default 10 485 760. */

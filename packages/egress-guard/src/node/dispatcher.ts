@@ -7,6 +7,8 @@ import { requestTarget } from '../url.ts';
 import { Deadline } from './deadline.ts';
 import { DESTINATION_OPTIONS, Guard, type GuardOptions } from './guard.ts';
 
+export type { Network } from './network.ts';
+
 /** The options of {@link guardedDispatcher}. */
 export interface GuardedDispatcherOptions extends Pick<GuardOptions, 'policy' | 'resolver' | 'network'> {
   /** The largest response body in bytes. Default 10 485 760. */

@@ -8,6 +8,8 @@ import { GUARD_OPTIONS, Guard, type GuardOptions } from './guard.ts';
 import { isSameOrigin, redirectTarget } from './redirect.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 
+export type { Network } from './network.ts';
+
 export { EgressError, type EgressErrorCode };
 
 /** The methods of a guarded fetch. */

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** The network. Tests implement it to simulate the public internet on loopback; all other code uses {@link tcp}. */
+/** The network: TCP by default. Tests implement it to simulate the public internet on loopback. */
 export interface Network {
   /** Begins to connect to a literal address. */
   connect(address: string, port: number): Socket;

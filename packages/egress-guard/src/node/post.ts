@@ -7,6 +7,7 @@ import { GUARD_OPTIONS, Guard, type GuardOptions, type Phase, type Repeated } fr
 import { checkRequestHeaders } from './request-headers.ts';
 
 export type { Phase } from './guard.ts';
+export type { Network } from './network.ts';
 export type { Resolver } from './resolve.ts';
 
 /** The options of `guardedPost`. */

@@ -10,6 +10,8 @@ import { requestBytes } from './request-bytes.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 import { StreamReading } from './stream-reading.ts';
 
+export type { Network } from './network.ts';
+
 export { EgressError, type EgressErrorCode };
 
 /** The options of {@link guardedStream}. */

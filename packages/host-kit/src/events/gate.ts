@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts';
 import { EVENT_TYPES, isVendorType, nearestType, storedType } from './event-types.ts';
-import type { Problem } from './shape.ts';
+import type { PayloadProblem } from './shape.ts';
 
 /** The parts of an event that the vocabulary has rules for. */
 interface Named {
@@ -38,7 +38,7 @@ function heldVendor<E extends Named>(event: E): E {
   return event;
 }
 
-function refused(type: string, { path, rule }: Problem): TypeError {
+function refused(type: string, { path, rule }: PayloadProblem): TypeError {
   return new TypeError(`${type}: ${['payload', ...path].join('.').slice(0, LONGEST_SHOWN)} ${rule}.`);
 }
 

@@ -1,25 +1,38 @@
 import type { JsonObject } from '../json.ts';
-import { any, closed, exact, flag, list, number, oneOf, open, optional, type Shape, text, whole } from './shape.ts';
+import {
+  any,
+  closed,
+  exact,
+  flag,
+  list,
+  number,
+  oneOf,
+  open,
+  optional,
+  type PayloadShape,
+  text,
+  whole,
+} from './shape.ts';
 
 /** The id of a node. @see Interface: Versioning */
-export const nodeId: Shape<string> = text({ pattern: '^[A-Za-z0-9._~:-]{1,128}$' });
+export const nodeId: PayloadShape<string> = text({ pattern: '^[A-Za-z0-9._~:-]{1,128}$' });
 
 /** An id of major 1. */
-export const plainId: Shape<string> = text({ minLength: 1, maxLength: 128 });
+export const plainId: PayloadShape<string> = text({ minLength: 1, maxLength: 128 });
 
 /** An id of major 2, bound to its tenant, as in `acme/run_01k0p3v5tq9d8m2x4c6b8n0r1s`. */
-export const boundId: Shape<string> = text({
+export const boundId: PayloadShape<string> = text({
   pattern: '^(?:anon:)?[A-Za-z0-9._~-]{1,128}/[A-Za-z0-9._~-]{16,128}$',
 });
 
 /** A subject. It contains itself, so schemas refer to `SUBJECT`. @see Interface: Subject record */
-export const subject: Shape<JsonObject> = {
+export const subject: PayloadShape<JsonObject> = {
   schema: { $ref: '#/$defs/subject' },
   problem: (value) => SUBJECT.problem(value),
 };
 
 /** The definition that `subject` refers to. */
-export const SUBJECT: Shape = exact({
+export const SUBJECT: PayloadShape = exact({
   issuer: text(),
   subjectId: text(),
   tenant: text(),
@@ -50,7 +63,7 @@ export const failure = closed({
 });
 
 /** A time as the majors show it. */
-export const time: Shape<string> = {
+export const time: PayloadShape<string> = {
   schema: { type: 'string', format: 'date-time' },
   problem: (value) =>
     typeof value === 'string' && RFC_3339.test(value) ? undefined : { path: [], rule: 'must be an RFC 3339 time' },
@@ -59,7 +72,7 @@ export const time: Shape<string> = {
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** A duration in milliseconds. */
-export const durationMs: Shape<number> = number(0);
+export const durationMs: PayloadShape<number> = number(0);
 
 /** The members of a question in both majors. */
 export const QUESTION = {
@@ -74,7 +87,7 @@ export const QUESTION = {
 const shortReason = text({ minLength: 1, maxLength: 64 });
 
 /** The members of a suspension, with the ids of a form. */
-export function suspension(interruptId: Shape<string>) {
+export function suspension(interruptId: PayloadShape<string>) {
   return {
     nodeId,
     interruptId,
@@ -85,7 +98,7 @@ export function suspension(interruptId: Shape<string>) {
 }
 
 /** The members of the end of a suspension, with the ids of a form. */
-export function resumption(interruptId: Shape<string>) {
+export function resumption(interruptId: PayloadShape<string>) {
   return { nodeId, interruptId: optional(interruptId), resumeValue: optional(any) } as const;
 }
 
@@ -102,4 +115,4 @@ export const ANSWER = {
 } as const;
 
 /** A list of texts. */
-export const texts: Shape<readonly string[]> = list(text());
+export const texts: PayloadShape<readonly string[]> = list(text());

@@ -26,7 +26,7 @@ import {
   oneOf,
   open,
   optional,
-  type Shape,
+  type PayloadShape,
   text,
   whole,
 } from './shape.ts';
@@ -34,11 +34,11 @@ import {
 /** The payload of an event type. */
 export interface PayloadRules {
   /** The payload in major 2: closed where the interface names its members. */
-  readonly payload: Shape;
+  readonly payload: PayloadShape;
   /** The payload in major 1. Default: the members of major 2, and any others. */
-  readonly inMajor1?: Shape;
+  readonly inMajor1?: PayloadShape;
   /** The payload as it is stored, where it has the members of both majors. Default: `payload`. */
-  readonly stored?: Shape;
+  readonly stored?: PayloadShape;
   /** A payload of major 2, for test deliveries and documentation. */
   readonly example: JsonObject;
   /** A payload of major 1. Default: `example`. */
@@ -96,7 +96,7 @@ const resolution = {
 } as const;
 
 /** A vote in major 1 names the gate and the principal. */
-function vote(decision: 'granted' | 'rejected' | 'overridden', more: { readonly reason?: Shape<string> } = {}) {
+function vote(decision: 'granted' | 'rejected' | 'overridden', more: { readonly reason?: PayloadShape<string> } = {}) {
   const exampleInMajor1 = { gateId: 'gate', principal: 'p_7f3a' };
   return {
     payload: closed(ANSWER),
@@ -108,7 +108,7 @@ function vote(decision: 'granted' | 'rejected' | 'overridden', more: { readonly 
 }
 
 /** The rules of a payload with ids that major 2 binds to the tenant. */
-function byId<const M extends Members>(members: (id: Shape<string>) => M) {
+function byId<const M extends Members>(members: (id: PayloadShape<string>) => M) {
   return {
     payload: closed(members(boundId)),
     inMajor1: object(members(plainId)),

@@ -1,17 +1,17 @@
 import type { Json, JsonObject } from '../json.ts';
 
 /** The description of a JSON value: its JSON Schema, and the same rules as a function. */
-export interface Shape<out T = unknown> {
+export interface PayloadShape<out T = unknown> {
   /** JSON Schema 2020-12 in the keywords that ajv accepts in strict mode. */
   readonly schema: JsonObject;
   /** Returns the first rule that a value breaks; undefined when it breaks none. */
-  readonly problem: (value: unknown) => Problem | undefined;
+  readonly problem: (value: unknown) => PayloadProblem | undefined;
   /** The type of the described values. Never set: it exists for the compiler alone. */
   readonly described?: T;
 }
 
 /** A broken rule. */
-export interface Problem {
+export interface PayloadProblem {
   /** The members that lead to the value at fault, the outermost first. Empty: the value itself. */
   readonly path: readonly string[];
   /** The rest of a sentence that begins with the path, for example `must be text`. */
@@ -19,23 +19,23 @@ export interface Problem {
 }
 
 /** The type of the values that a shape describes. */
-export type Described<S> = S extends Shape<infer T> ? T : never;
+export type Described<S> = S extends PayloadShape<infer T> ? T : never;
 
 /** A member that may be absent. */
 export interface Optional<out T = unknown> {
-  readonly optional: Shape<T>;
+  readonly optional: PayloadShape<T>;
 }
 
 /** Marks a member that may be absent. */
-export function optional<T>(shape: Shape<T>): Optional<T> {
+export function optional<T>(shape: PayloadShape<T>): Optional<T> {
   return { optional: shape };
 }
 
 /** Any JSON value. */
-export const any: Shape<Json> = { schema: {}, problem: () => undefined };
+export const any: PayloadShape<Json> = { schema: {}, problem: () => undefined };
 
 /** Any JSON object. */
-export const open: Shape<JsonObject> = {
+export const open: PayloadShape<JsonObject> = {
   schema: { type: 'object' },
   problem: (value) => (isObject(value) ? undefined : NOT_AN_OBJECT),
 };
@@ -43,7 +43,7 @@ export const open: Shape<JsonObject> = {
 /** A text, with the rules that a string in JSON Schema may have. */
 export function text(
   rules: { readonly minLength?: number; readonly maxLength?: number; readonly pattern?: string } = {},
-): Shape<string> {
+): PayloadShape<string> {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = rules;
   const matching = pattern === undefined ? undefined : new RegExp(pattern, 'u');
   const most = Number.isFinite(maxLength) ? ` and at most ${maxLength}` : '';
@@ -61,14 +61,14 @@ export function text(
 }
 
 /** One of several texts. */
-export function oneOf<const T extends string>(...texts: readonly T[]): Shape<T> {
+export function oneOf<const T extends string>(...texts: readonly T[]): PayloadShape<T> {
   const known: ReadonlySet<unknown> = new Set(texts);
   const broken = problemOf(`must be one of ${texts.join(', ')}`);
   return { schema: { type: 'string', enum: texts }, problem: (value) => (known.has(value) ? undefined : broken) };
 }
 
 /** A finite number of at least `minimum`. Default: no lower limit. */
-export function number(minimum = Number.NEGATIVE_INFINITY): Shape<number> {
+export function number(minimum = Number.NEGATIVE_INFINITY): PayloadShape<number> {
   const broken = problemOf(Number.isFinite(minimum) ? `must be a number of at least ${minimum}` : 'must be a number');
   return {
     schema: { type: 'number', ...(Number.isFinite(minimum) && { minimum }) },
@@ -77,7 +77,7 @@ export function number(minimum = Number.NEGATIVE_INFINITY): Shape<number> {
 }
 
 /** A whole number of at least `minimum`. */
-export function whole(minimum: number): Shape<number> {
+export function whole(minimum: number): PayloadShape<number> {
   const broken = problemOf(`must be a whole number of at least ${minimum}`);
   return {
     schema: { type: 'integer', minimum },
@@ -86,13 +86,13 @@ export function whole(minimum: number): Shape<number> {
 }
 
 /** True or false. */
-export const flag: Shape<boolean> = {
+export const flag: PayloadShape<boolean> = {
   schema: { type: 'boolean' },
   problem: (value) => (typeof value === 'boolean' ? undefined : NOT_A_FLAG),
 };
 
 /** A list of values of one shape. */
-export function list<T>(item: Shape<T>): Shape<readonly T[]> {
+export function list<T>(item: PayloadShape<T>): PayloadShape<readonly T[]> {
   return {
     schema: { type: 'array', items: item.schema },
     problem(value) {
@@ -107,7 +107,7 @@ export function list<T>(item: Shape<T>): Shape<readonly T[]> {
 }
 
 /** A value of one of two shapes, for example a version that is a number or a text. */
-export function either<A, B>(one: Shape<A>, other: Shape<B>): Shape<A | B> {
+export function either<A, B>(one: PayloadShape<A>, other: PayloadShape<B>): PayloadShape<A | B> {
   return {
     schema: { anyOf: [one.schema, other.schema] },
     problem: (value) => one.problem(value) && other.problem(value),
@@ -115,10 +115,10 @@ export function either<A, B>(one: Shape<A>, other: Shape<B>): Shape<A | B> {
 }
 
 /** The members of an object, by name. */
-export type Members = Readonly<Record<string, Shape | Optional>>;
+export type Members = Readonly<Record<string, PayloadShape | Optional>>;
 
 /** An object with these members and any others. */
-export function object<const M extends Members>(members: M): Shape<ObjectOf<M> & JsonObject> {
+export function object<const M extends Members>(members: M): PayloadShape<ObjectOf<M> & JsonObject> {
   return objectOf(members, undefined);
 }
 
@@ -126,12 +126,12 @@ export function object<const M extends Members>(members: M): Shape<ObjectOf<M> &
  * An object with these members and no others, except for extensions: members whose names begin with `svc-`, `x-` or
  * `vendor.` are carried as they are.
  */
-export function closed<const M extends Members>(members: M): Shape<ObjectOf<M> & Extensions> {
+export function closed<const M extends Members>(members: M): PayloadShape<ObjectOf<M> & Extensions> {
   return objectOf(members, EXTENSION);
 }
 
 /** An object with these members and no others, without exception. */
-export function exact<const M extends Members>(members: M): Shape<ObjectOf<M>> {
+export function exact<const M extends Members>(members: M): PayloadShape<ObjectOf<M>> {
   return objectOf(members, NOTHING);
 }
 
@@ -142,7 +142,7 @@ export interface Extensions {
 
 /** The type of the objects with these members. */
 export type ObjectOf<M extends Members> = {
-  readonly [K in keyof M as M[K] extends Optional ? never : K]: M[K] extends Shape<infer T> ? T : never;
+  readonly [K in keyof M as M[K] extends Optional ? never : K]: M[K] extends PayloadShape<infer T> ? T : never;
 } & {
   readonly [K in keyof M as M[K] extends Optional ? K : never]?: M[K] extends Optional<infer T> ? T | undefined : never;
 };
@@ -151,8 +151,8 @@ const EXTENSION = '^(?:svc-|x-|vendor\\.)';
 const NOTHING = '';
 
 /** @param extension a pattern of further members; undefined: any others; empty: no others */
-function objectOf<T>(members: Members, extension: string | undefined): Shape<T> {
-  const shapes = new Map<string, Shape>();
+function objectOf<T>(members: Members, extension: string | undefined): PayloadShape<T> {
+  const shapes = new Map<string, PayloadShape>();
   const required: string[] = [];
   for (const [name, member] of Object.entries(members)) {
     if ('optional' in member) shapes.set(name, member.optional);
@@ -199,11 +199,11 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   );
 }
 
-function within(name: string, { path, rule }: Problem): Problem {
+function within(name: string, { path, rule }: PayloadProblem): PayloadProblem {
   return { path: [name, ...path], rule };
 }
 
-function problemOf(rule: string): Problem {
+function problemOf(rule: string): PayloadProblem {
   return { path: [], rule };
 }
 

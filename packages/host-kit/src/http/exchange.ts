@@ -2,7 +2,7 @@ import type { AuthError, Authenticator, AuthorizationDecided, Peer, Principal } 
 import type { Major } from '@svc/versioning';
 import type { Answer } from './answer.ts';
 import type { JsonBody } from './body.ts';
-import type { Refusal } from './refusal.ts';
+import type { RefusedRequest } from './refusal.ts';
 
 /**
  * The operation or mount route that a request addresses, in the terms in which the steps of the pipeline ask for it. It
@@ -31,7 +31,7 @@ export interface Endpoint {
   readonly takesJson?: boolean;
   readonly serve: (exchange: Exchange) => Promise<Answer>;
   /** The body of a refusal. */
-  readonly errorBody: (refusal: Refusal) => unknown;
+  readonly errorBody: (refusal: RefusedRequest) => unknown;
   /** The name under which requests are recorded. */
   readonly operation: string;
   /** Its name in an API description. Undefined: it has none. */

@@ -15,7 +15,7 @@ import { idempotencyKeyIn } from './idempotency.ts';
 import { resourceIn } from './resource.ts';
 import type { MountCall, MountRoute, Reply } from './route.ts';
 import { queryOf } from './target.ts';
-import type { OpenedRequest, Verification } from './verification.ts';
+import type { OpenedRequest, RouteVerification } from './verification.ts';
 
 /** The refusal of a request to a public route. It names no caller, because none is known. */
 export interface PublicRefusal {
@@ -38,7 +38,7 @@ export interface PublicEndpointOptions {
   readonly refused: (refusal: PublicRefusal) => void;
 }
 
-type Judge = Verification<MountCall, Reply>;
+type Judge = RouteVerification<MountCall, Reply>;
 type Opened = OpenedRequest<MountCall, Reply>;
 
 /** A request to a public route, limited and verified. */

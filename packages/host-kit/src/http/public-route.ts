@@ -1,7 +1,7 @@
 import { memoryRateLimiter } from '@svc/auth/rate-limit';
 import type { Json } from '../json.ts';
 import type { MountDescription } from './description.ts';
-import type { Refusal } from './refusal.ts';
+import type { RefusedRequest } from './refusal.ts';
 import type { MountCall, MountRoute, Reply } from './route.ts';
 import type { PublicRouteLimits, UnverifiedRequest, Verified } from './verification.ts';
 
@@ -29,7 +29,7 @@ export interface PublicMountRoute<Value> {
   /** Serves a verified request. */
   readonly serve: (call: MountCall, value: Value) => Promise<Reply>;
   /** Makes the body of an error response. Default: the error envelope. */
-  readonly refusalBody?: (refusal: Refusal) => Json;
+  readonly refusalBody?: (refusal: RefusedRequest) => Json;
 }
 
 /**

@@ -11,7 +11,7 @@ export interface FailureOptions extends Pick<HostPorts, 'random' | 'log'> {
 }
 
 /** The part of an error that is sent to the caller. */
-export interface Refusal {
+export interface RefusedRequest {
   readonly code: string;
   readonly message: string;
   readonly status: number;
@@ -24,7 +24,7 @@ export interface Refusal {
  * of a storage that fails is logged, too, and its caller is asked to try again. A credential that the host could not judge
  * is logged with its cause, and so is a refusal that has one.
  */
-export function refusalOf(error: unknown, { log, random, isUnavailable }: FailureOptions): Refusal {
+export function refusalOf(error: unknown, { log, random, isUnavailable }: FailureOptions): RefusedRequest {
   if (AuthError.is(error)) {
     // The caller did nothing wrong, and only the operator can help.
     if (error.fault === 'host') log(unjudged(error));
@@ -54,7 +54,7 @@ function mendable(code: string, { message }: Error): LogRecord {
   return { level: 'warn', event: 'request.refused', code, message };
 }
 
-function fieldsOf(error: AuthError | VersioningError | HostError): Omit<Refusal, 'headers'> {
+function fieldsOf(error: AuthError | VersioningError | HostError): Omit<RefusedRequest, 'headers'> {
   const { code, message, status, details } = error;
   return { code, message, status, details: details === undefined ? undefined : { ...details } };
 }

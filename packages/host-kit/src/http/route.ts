@@ -8,8 +8,8 @@ import type { Save } from '../ports/idempotency.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { Access } from './access.ts';
 import type { ByMajor, Description, MountDescription } from './description.ts';
-import type { Refusal } from './refusal.ts';
-import type { Verification } from './verification.ts';
+import type { RefusedRequest } from './refusal.ts';
+import type { RouteVerification } from './verification.ts';
 
 /** A handler of an operation, for every major that defines the operation. */
 export interface Route {
@@ -181,7 +181,7 @@ export interface MountRoute {
   /** True: the route honours `Idempotency-Key`, and its handler executes its effect with `call.once`. Default: false. */
   readonly takesKey?: boolean;
   /** Admits callers without a credential of the host, as `publicMountRoute` defines it. Default: a credential. */
-  readonly verification?: Verification<MountCall, Reply>;
+  readonly verification?: RouteVerification<MountCall, Reply>;
   /**
    * Authenticates its callers, for a route whose credentials no other operation accepts. Default: the lanes of the host.
    */
@@ -189,7 +189,7 @@ export interface MountRoute {
   /** Serves a request. A rejection is answered with its refusal. */
   readonly serve: (call: MountCall) => Promise<Reply>;
   /** Makes the body of an error response, for a mount of another protocol. Default: the error envelope. */
-  readonly refusalBody?: (refusal: Refusal) => Json;
+  readonly refusalBody?: (refusal: RefusedRequest) => Json;
 }
 
 /** A request as a mount's route gets it. */

@@ -43,7 +43,7 @@ export interface PublicRouteLimits {
 }
 
 /** The verification of a route, without the type of its value. */
-export interface Verification<Call, Reply> {
+export interface RouteVerification<Call, Reply> {
   /** The limits of the route. */
   readonly limits: PublicRouteLimits;
   /** The scopes of its anonymous callers. */

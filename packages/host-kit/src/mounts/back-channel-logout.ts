@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HostError } from '../errors.ts';
 import { json } from '../http/description.ts';
-import type { Refusal } from '../http/refusal.ts';
+import type { RefusedRequest } from '../http/refusal.ts';
 import type { MountRoute, Reply } from '../http/route.ts';
 import type { PublicRouteLimits, UnverifiedRequest } from '../http/verification.ts';
 import type { Json } from '../json.ts';
@@ -93,7 +93,7 @@ const ANSWER = z.object({ error: z.string().optional(), error_description: z.str
 const FAILED = 'temporarily_unavailable';
 
 /** @see OpenID Connect Back-Channel Logout 1.0, section 2.8 */
-function refusalBody({ code, message }: Refusal): Json {
+function refusalBody({ code, message }: RefusedRequest): Json {
   const isTemporary = code === 'service_unavailable' || code === 'rate_limited';
   return { error: isTemporary ? FAILED : 'invalid_request', error_description: message };
 }

@@ -1,9 +1,9 @@
 import type { DiscoveryOptions } from '../discovery/discovery-options.ts';
 import type { Facets } from '../discovery/families.ts';
-import type { Refusal } from '../http/refusal.ts';
+import type { RefusedRequest } from '../http/refusal.ts';
 import type { MountRoute, Reply } from '../http/route.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
-import type { Pushes } from '../webhooks/push.ts';
+import type { RunPushes } from '../webhooks/push.ts';
 import type { PushFormats } from '../webhooks/push-format.ts';
 import type { CallerRuns } from './caller-runs.ts';
 
@@ -48,7 +48,7 @@ export interface MountServices extends Pick<HostPorts, 'clock' | 'random' | 'log
   /** The operations on runs. */
   readonly runs: CallerRuns;
   /** The pushes of runs to URLs. */
-  readonly pushes: Pushes;
+  readonly pushes: RunPushes;
   /** The name and version of the host, for clients. */
   readonly implementation: { readonly name: string; readonly version: string };
   /** The public origin of the host, if it is configured. */
@@ -65,7 +65,7 @@ export interface MountServices extends Pick<HostPorts, 'clock' | 'random' | 'log
     readonly open: (sealed: string, boundTo: string) => string;
   };
   /** The refusal that a caller receives for an error. Logs an unexpected error. */
-  readonly refusalOf: (error: unknown) => Refusal;
+  readonly refusalOf: (error: unknown) => RefusedRequest;
 }
 
 /** Returns the public documents of all mounts, by their full path. */

@@ -27,7 +27,9 @@ export interface TriggerIngestOptions extends StartOptions {
 
 /** A number of requests in a window of time. */
 export interface RequestRate {
+  /** The most requests in a window. */
   readonly limit: number;
+  /** The length of the window, in seconds. */
   readonly windowSeconds: number;
 }
 

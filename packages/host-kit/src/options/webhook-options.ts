@@ -93,12 +93,12 @@ export const WEBHOOK_DEFAULTS: WebhookOptions = {
 
 /** The options of `HostOptions.webhooks`: each may be left out, also within a group. */
 export type WebhookSettings = {
-  readonly [Name in keyof WebhookOptions]?: WebhookOptions[Name] extends Group
+  readonly [Name in keyof WebhookOptions]?: WebhookOptions[Name] extends
+    | RetryPolicy
+    | WebhookOptions['circuit' | 'secretRotation' | 'concurrency']
     ? Partial<WebhookOptions[Name]> | undefined
     : WebhookOptions[Name] | undefined;
 };
-
-type Group = RetryPolicy | WebhookOptions['circuit' | 'secretRotation' | 'concurrency'];
 
 /** Adds the defaults. An option that is undefined has its default, too. */
 export function webhookOptions(given: WebhookSettings = {}): WebhookOptions {

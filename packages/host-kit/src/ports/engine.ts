@@ -362,14 +362,13 @@ export interface EngineEvent<T extends string = string> extends Omit<NewEvent, '
   /** The type in the spelling of either major, for example `node.completed`, or a vendor's `<org>.<name>`. */
   readonly type: T;
   /** The content of the event, in the form of its type. `never` for the types that only the kit records. */
-  readonly payload: T extends RecordedByKit ? never : PayloadOf<T>;
+  readonly payload: T extends
+    | `${'run' | 'interrupt' | 'approval' | 'clarification'}.${string}`
+    | 'node.suspended'
+    | 'node.resumed'
+    ? never
+    : PayloadOf<T>;
 }
-
-/** The names of the events that only the kit records. */
-type RecordedByKit =
-  | `${'run' | 'interrupt' | 'approval' | 'clarification'}.${string}`
-  | 'node.suspended'
-  | 'node.resumed';
 
 /** An event to append. The log adds its id, sequence, time and versions. */
 export interface NewEvent {

@@ -73,6 +73,7 @@ export type {
   Settlement,
   WaitingCursor,
   WaitingDelivery,
+  WaitLimits,
 } from './deliveries.ts';
 export {
   type DeliveryCounts,

@@ -16,7 +16,7 @@ import { CLOSED } from './circuit.ts';
 import { type StopDeliveringOptions, stopDelivering } from './stop-delivering.ts';
 
 /** The push subscriptions of single runs. */
-export interface Pushes {
+export interface RunPushes {
   /**
    * Delivers events of a run to a URL. Replaces a push of the same name.
    *
@@ -45,7 +45,7 @@ export interface PushesOptions extends ChangeServices {
 }
 
 /** Makes the push subscriptions of a store. At most 10 for each run. */
-export function pushes(options: PushesOptions): Pushes {
+export function pushes(options: PushesOptions): RunPushes {
   const { store } = options;
   return {
     async add(principal, run, asked) {

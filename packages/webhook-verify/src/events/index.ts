@@ -3,7 +3,25 @@ import { EVENT_NAMES_V2, type EventTypeV2 } from './names-v2.ts';
 
 export type { EventTypeV1 } from './names-v1.ts';
 export type { EventTypeV2 } from './names-v2.ts';
-export type { EventPayloads } from './payloads.ts';
+export type {
+  Answer,
+  ApprovalAnswer,
+  ApprovalRequest,
+  EventPayloads,
+  NodeLeft,
+  Override,
+  PlacedQuestion,
+  Question,
+  Resolution,
+  RunDeadLettered,
+  RunError,
+  RunOwner,
+  RunStarted,
+  Subject,
+  TriggerAttempted,
+  TriggerStateChanged,
+  Vote,
+} from './payloads.ts';
 
 /** Every event type of major 1. */
 export const EVENT_TYPES_V1: ReadonlySet<string> = new Set<EventTypeV1>(EVENT_NAMES_V1);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../../check.ts';
+import { area, type RunnableCheck } from '../../check.ts';
 import { body, fits, holds, refused, same } from '../../expect.ts';
 import { NOOP } from '../../fixtures.ts';
 import { type Answer, jsonOf } from '../../http/answer.ts';
@@ -13,7 +13,7 @@ import type { World } from '../../world.ts';
 const RULE = { section: 'Versioning: Paths, 3', source: 'own' } as const;
 
 /** The events of all runs, under `/host/<org>/events`. */
-export const allRuns: readonly Check[] = area(
+export const allRuns: readonly RunnableCheck[] = area(
   'all-runs',
   { needs: [mount('events'), scopes('runs:create', 'runs:read'), fixture(NOOP)] },
   [

@@ -1,4 +1,4 @@
-import { area, type Check } from '../../check.ts';
+import { area, type RunnableCheck } from '../../check.ts';
 import { anObject, fits, holds, same, shown } from '../../expect.ts';
 import { FAILURE, workflowId as idOf, NOOP } from '../../fixtures.ts';
 import { fixture, overlap, scopes } from '../../needs.ts';
@@ -10,7 +10,7 @@ import { endedRun, logOf } from '../../steps/runs.ts';
 const SHAPE = 'Events';
 
 /** The log of a run: its events and their order. */
-export const eventLog: readonly Check[] = area('events', { needs: [scopes('runs:create', 'runs:read')] }, [
+export const eventLog: readonly RunnableCheck[] = area('events', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'envelope',
     name: 'Every event has the required members, an integer `engineVersion` and an `eventId` of its own.',

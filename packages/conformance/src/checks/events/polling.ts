@@ -1,5 +1,5 @@
 import type { Api, CallOptions } from '../../api.ts';
-import { area, type Check } from '../../check.ts';
+import { area, type RunnableCheck } from '../../check.ts';
 import { body, holds, refused, same } from '../../expect.ts';
 import { CANCELLABLE, NOOP } from '../../fixtures.ts';
 import { type Answer, described } from '../../http/answer.ts';
@@ -12,7 +12,7 @@ import type { World } from '../../world.ts';
 const POLL = 'Endpoints: event poll';
 
 /** Polls of the log. */
-export const polling: readonly Check[] = area('events', { needs: [scopes('runs:create', 'runs:read')] }, [
+export const polling: readonly RunnableCheck[] = area('events', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'poll-page',
     name: 'A poll is answered with a page of events in the form of the major, which says whether the run has ended.',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Api, CallOptions } from '../../api.ts';
-import { area, type Check } from '../../check.ts';
+import { area, type RunnableCheck } from '../../check.ts';
 import type { EventStream, StreamSeen } from '../../event-stream.ts';
 import { body, fits, header, holds, refused, same } from '../../expect.ts';
 import { CANCELLABLE, FAILURE, NOOP } from '../../fixtures.ts';
@@ -17,7 +17,7 @@ import type { World } from '../../world.ts';
 const STREAM = 'Endpoints: event stream';
 
 /** Event streams of runs. */
-export const streaming: readonly Check[] = area('events', { needs: [scopes('runs:create', 'runs:read')] }, [
+export const streaming: readonly RunnableCheck[] = area('events', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'stream-frames',
     name: 'Frames of a `text/event-stream` have the sequence as `id`, the type as `event` and the event as `data`.',

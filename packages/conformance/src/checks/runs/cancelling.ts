@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../../check.ts';
+import { area, type RunnableCheck } from '../../check.ts';
 import { body, holds, refused, same } from '../../expect.ts';
 import { CANCELLABLE, NOOP } from '../../fixtures.ts';
 import { described } from '../../http/answer.ts';
@@ -11,7 +11,7 @@ import { HELD } from './held.ts';
 const CANCEL = 'Endpoints: run cancel';
 
 /** Cancellation of one run, and of many. */
-export const cancelling: readonly Check[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
+export const cancelling: readonly RunnableCheck[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'cancelled',
     name: 'Cancelling a run is answered with `cancelling` or `cancelled`, and the run ends with `run.cancelled`.',

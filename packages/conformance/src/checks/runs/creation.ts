@@ -1,4 +1,4 @@
-import { area, type Check } from '../../check.ts';
+import { area, type RunnableCheck } from '../../check.ts';
 import { body, holds, refused, same, status } from '../../expect.ts';
 import { workflowId as idOf, NOOP } from '../../fixtures.ts';
 import { fixture, scopes } from '../../needs.ts';
@@ -9,7 +9,7 @@ const CREATE = 'Endpoints: POST /v1/runs, /runs';
 const READ = 'Endpoints: GET /v1/runs/{runId}, /runs/{runId}';
 
 /** Creation of runs. */
-export const creation: readonly Check[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
+export const creation: readonly RunnableCheck[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'created-201',
     name: 'Creating a run is answered 201 with its id in the form of the major, its status and its `eventsUrl`.',

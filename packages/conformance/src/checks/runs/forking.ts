@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../../check.ts';
+import { area, type RunnableCheck } from '../../check.ts';
 import { body, holds, refused, same } from '../../expect.ts';
 import { NOOP } from '../../fixtures.ts';
 import { capability, fixture, scopes } from '../../needs.ts';
@@ -10,7 +10,7 @@ import { endedRun, readRun, untilStatus } from '../../steps/runs.ts';
 const FORK = 'Endpoints: run fork';
 
 /** Replays and branches of runs. */
-export const forking: readonly Check[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
+export const forking: readonly RunnableCheck[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'forked-replay',
     name: 'A replay fork is answered 201 with its source and mode, and ends with the status of its source.',

@@ -1,4 +1,4 @@
-import { area, type Check } from '../../check.ts';
+import { area, type RunnableCheck } from '../../check.ts';
 import { APPROVAL } from '../../fixtures.ts';
 import { fixture, scopes } from '../../needs.ts';
 import { startRun, untilStatus } from '../../steps/runs.ts';
@@ -23,7 +23,7 @@ const waiting = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
 ]);
 
 /** Runs: created, read, cancelled, paused, listed and forked. */
-export const runs: readonly Check[] = [
+export const runs: readonly RunnableCheck[] = [
   ...creation,
   ...reading,
   ...cancelling,

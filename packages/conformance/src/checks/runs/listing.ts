@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../../check.ts';
+import { area, type RunnableCheck } from '../../check.ts';
 import { body, holds, refused } from '../../expect.ts';
 import { NOOP } from '../../fixtures.ts';
 import { described } from '../../http/answer.ts';
@@ -10,7 +10,7 @@ import { startRun } from '../../steps/runs.ts';
 const LIST = 'Endpoints: GET /runs';
 
 /** The list of runs. */
-export const listing: readonly Check[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
+export const listing: readonly RunnableCheck[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'listed',
     name: 'The list of runs is sorted newest first, includes the runs just created, and has no run twice.',

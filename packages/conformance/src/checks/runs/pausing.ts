@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check } from '../../check.ts';
+import { area, type RunnableCheck } from '../../check.ts';
 import { anObject, body, fits, refused, same } from '../../expect.ts';
 import { DELAY, NOOP } from '../../fixtures.ts';
 import { fixture, scopes } from '../../needs.ts';
@@ -10,7 +10,7 @@ import { HELD } from './held.ts';
 const PAUSE = 'Endpoints: run pause and resume';
 
 /** Pause and resumption of runs. */
-export const pausing: readonly Check[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
+export const pausing: readonly RunnableCheck[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'paused-and-resumed',
     name: 'Pausing and resuming a run are each answered 202 and recorded as an event, and the run then completes.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { area, type Check, type Need } from '../../check.ts';
+import { area, type Need, type RunnableCheck } from '../../check.ts';
 import { anObject, body, fits, header, holds, refused, same, status } from '../../expect.ts';
 import { CANCELLABLE, FAILURE, IDEMPOTENT, NOOP, workflowId } from '../../fixtures.ts';
 import { capability, fixture, scopes } from '../../needs.ts';
@@ -13,7 +13,7 @@ import { HELD } from './held.ts';
 const READ = 'Endpoints: GET /v1/runs/{runId}, /runs/{runId}';
 
 /** Snapshots of runs, and the definitions of workflows. */
-export const reading: readonly Check[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
+export const reading: readonly RunnableCheck[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'snapshot',
     name: 'Reading a run is answered with its snapshot, which has no unknown member in major 2.',

@@ -3,6 +3,7 @@ export type { ChildWorkflow } from './child-workflow.ts';
 export type { InferInput, InferOutput, Schema, SchemaIssue } from './schema.ts';
 export { StepFailure, type StepFailureOptions } from './step-failure.ts';
 export type {
+  AwaitedEvent,
   ChildOptions,
   Compensable,
   RetryPolicy,

@@ -9,18 +9,12 @@ import type { Json } from '../../json.ts';
  */
 export type Stored<T> = [T] extends [Json]
   ? T
-  : T extends Nothing
+  : T extends ReturnType<() => void> | undefined
     ? undefined
     : T extends { toJSON(): infer J }
       ? Stored<J>
       : T extends bigint | symbol | ((...values: never[]) => unknown)
         ? never
         : T extends object
-          ? { [K in keyof T as Keeps<T[K]> extends true ? K : never]: Stored<T[K]> }
+          ? { [K in keyof T as [T[K]] extends [symbol | ((...values: never[]) => unknown)] ? never : K]: Stored<T[K]> }
           : never;
-
-/** Whether JSON has a member of this type. */
-type Keeps<V> = [V] extends [symbol | ((...values: never[]) => unknown)] ? false : true;
-
-/** The result of a function that returns nothing. */
-type Nothing = ReturnType<() => void> | undefined;

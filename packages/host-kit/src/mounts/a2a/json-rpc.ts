@@ -1,6 +1,6 @@
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
-import type { Refusal } from '../../http/refusal.ts';
+import type { RefusedRequest } from '../../http/refusal.ts';
 import type { JsonObject } from '../../json.ts';
 import { jsonRpcError, METHOD_NOT_FOUND } from '../json-rpc.ts';
 import { A2A_VERSIONS, type A2aVersion } from './agent-card.ts';
@@ -62,7 +62,7 @@ export async function answerJsonRpc(
   handler: A2ARequestHandler,
   version: A2aVersion,
   request: RpcRequest,
-  refusalOf: (error: unknown) => Refusal,
+  refusalOf: (error: unknown) => RefusedRequest,
 ): Promise<JsonRpcAnswer> {
   const { id, method } = request;
   if (scopeOf(version, method) === undefined)

@@ -1,7 +1,7 @@
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { A2AError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler } from '@a2a-js/sdk/server';
-import type { Refusal } from '../../http/refusal.ts';
+import type { RefusedRequest } from '../../http/refusal.ts';
 import type { JsonObject } from '../../json.ts';
 import { jsonRpcError, SERVER_ERROR } from '../json-rpc.ts';
 import type { A2aVersion } from './agent-card.ts';
@@ -16,7 +16,7 @@ export function errorResponse(
   version: A2aVersion,
   id: unknown,
   error: unknown,
-  refusalOf: (error: unknown) => Refusal,
+  refusalOf: (error: unknown) => RefusedRequest,
 ): JsonObject {
   if (error instanceof A2AError) {
     const { code, message, data } = BODY_OF[version](error);
