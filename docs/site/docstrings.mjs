@@ -2,11 +2,9 @@
  * Checks that the public surface is documented, and counts it per package: `npm run docs -- docstrings`.
  *
  * A symbol that an entry exports has a docstring, and so has every member of an options interface. A function or class
- * has an example. An interface, a class and an enum that a symbol mentions are exported, too: the compiler inlines other types,
- * and asks a program whose own declarations have these to name them. `--unexported` lists types of every kind that no entry exports.
+ * has an example. A type that a symbol mentions is exported by an entry, too: a program whose own declarations have it must name it.
+ * `--unexported` lists those that are not, with the constants of which the compiler inlines the type.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { argv, exit } from 'node:process';
 import { ReflectionKind } from 'typedoc';
 import { entriesOf, ROOT, readModel } from './model.mjs';
@@ -18,6 +16,9 @@ const COLUMNS = {
   options: 'options with docstring',
   members: 'members of all interfaces with docstring',
 };
+
+/** The name of a constant, as in `typeof NAMES`. */
+const CONSTANT = /^[A-Z][A-Z0-9_]*$/;
 
 const folderOf = new Map(entriesOf(ROOT).map(({ name, folder }) => [name, folder]));
 const problems = [];
@@ -35,8 +36,8 @@ for (const entry of project.getChildrenByKind(ReflectionKind.Module)) {
   for (const symbol of entry.children ?? []) take(symbol, folderOf.get(entry.name));
 }
 for (const sentence of unexported) {
-  const [, name, file] = /^([\w.]+), defined in @svc\/([^,]+),/.exec(sentence) ?? [];
-  if (name !== undefined && mustBeNamed(name, file)) problems.push({ path: `packages/${file}`, line: 0, sentence });
+  const [, name = '', path = ''] = /^([\w.]+), defined in @svc\/([^,]+),/.exec(sentence) ?? [];
+  if (!CONSTANT.test(name)) problems.push({ path: `packages/${path}`, line: 0, sentence });
 }
 problems.sort((one, other) => (one.path === other.path ? one.line - other.line : one.path < other.path ? -1 : 1));
 for (const { path, line, sentence } of problems) console.error(`${path}:${line} ${sentence}`);
@@ -45,12 +46,6 @@ for (const [folder, count] of [...counts, ['all packages', total()]]) {
   console.log(`${folder}: ${cells.join(', ')}`);
 }
 if (problems.length > 0) exit(1);
-
-/** Whether a declaration file of another program must name a type, because the compiler does not inline it. */
-function mustBeNamed(name, file) {
-  const source = readFileSync(join(ROOT, 'packages', file), 'utf8');
-  return new RegExp(`^(?:export )?(?:interface|(?:abstract )?class|enum) ${name}\\b`, 'm').test(source);
-}
 
 /** Counts a symbol that several entries export once: the other entries only refer to it. */
 function take(symbol, folder) {

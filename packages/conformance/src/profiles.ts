@@ -14,6 +14,10 @@ export interface Profile {
   readonly meaning: string;
   /** Areas of its checks, and single checks by their id. Undefined: all checks. */
   readonly checks?: readonly string[];
+}
+
+/** A profile with the rules by which a skipped check is missing. */
+interface JudgedProfile extends Profile {
   /** Capabilities that the host must advertise. */
   readonly demands: readonly Need[];
   /** A check of the profile that is skipped for one of these causes is missing. */
@@ -30,16 +34,8 @@ const CORE = [
   ...['events.poll-past-end', 'events.poll-bad-cursor-400'],
 ];
 
-/**
- * The profiles by name. A check for a capability that the host may leave out, or for hosts of another kind, is not
- * missing when it is skipped.
- *
- * @example
- * import { PROFILES } from '@svc/conformance';
- *
- * for (const [name, { meaning }] of Object.entries(PROFILES)) console.log(name, meaning);
- */
-export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
+/** The profiles by name, as they are judged. */
+const JUDGED: Readonly<Record<ProfileName, JudgedProfile>> = {
   core: {
     meaning: 'discovery, credentials, errors; runs are created, read, cancelled and polled',
     checks: CORE,
@@ -89,6 +85,17 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   },
 };
 
+/**
+ * The profiles by name. A check for a capability that the host may leave out, or for hosts of another kind, is not
+ * missing when it is skipped.
+ *
+ * @example
+ * import { PROFILES } from '@svc/conformance';
+ *
+ * for (const [name, { meaning }] of Object.entries(PROFILES)) console.log(name, meaning);
+ */
+export const PROFILES: Readonly<Record<ProfileName, Profile>> = JUDGED;
+
 /** The requirements of a run. */
 export interface Required {
   readonly profiles: readonly ProfileName[];
@@ -98,7 +105,7 @@ export interface Required {
 
 /** Returns a filter of the checks that one of the profiles contains. */
 export function inProfiles(names: readonly ProfileName[]): (check: RunnableCheck) => boolean {
-  const profiles = names.map((name) => PROFILES[name]);
+  const profiles = names.map((name) => JUDGED[name]);
   return (check) =>
     profiles.some(({ checks }) => checks?.some((name) => name === check.id || name === areaOf(check)) ?? true);
 }
@@ -120,7 +127,7 @@ function missingOf(
   target: Target,
   majors: readonly Major[],
 ): readonly Missing[] {
-  const { checks, demands, missingFor } = PROFILES[profile];
+  const { checks, demands, missingFor } = JUDGED[profile];
   const undemanded = majors.flatMap((major) => {
     const unmet = unmetNeed(demands, target, major);
     return unmet === undefined ? [] : [{ profile, major, reason: unmet.reason }];

@@ -10,7 +10,8 @@ export type {
 export { type StoredAccessOptions, storedAccess } from './access/stored-access.ts';
 export { type AnchorOptions, AuditLogError, compareWithSink } from './audit/anchor.ts';
 export { checkpointFile } from './audit/checkpoint-file.ts';
-export type { DiscoveryOptions, Facets } from './discovery/discovery-options.ts';
+export type { RecordAudit } from './audit/fact.ts';
+export type { DiscoveryOptions, Facets, Family } from './discovery/discovery-options.ts';
 export type { WorkspaceDiscovery } from './discovery/workspace-view.ts';
 export {
   type FieldProblem,
@@ -20,7 +21,7 @@ export {
   type HostErrorOptions,
   type RunStatusDetails,
 } from './errors.ts';
-export type { EventPayloads, EventType } from './events/event-types.ts';
+export type { EventPayloads, EventType, PayloadOf } from './events/event-types.ts';
 export type { PayloadProblem, PayloadShape } from './events/shape.ts';
 export type { HealthCheck, HealthReason, Phase } from './health/check.ts';
 export type { HealthReport } from './health/health.ts';
@@ -29,13 +30,26 @@ export { HOST_SCOPES } from './host-scopes.ts';
 export type { Answer } from './http/answer.ts';
 export type { Coding } from './http/content-coding.ts';
 export type { CorsOptions } from './http/cors.ts';
-export type { MountDescription } from './http/description.ts';
+export type {
+  AnswerDescription,
+  AnswerHeader,
+  Answers,
+  ByMajor,
+  ErrorCode,
+  MountDescription,
+} from './http/description.ts';
 export { type PublicMountRoute, publicMountRoute } from './http/public-route.ts';
 export type { RefusedRequest } from './http/refusal.ts';
 export type { RequestFault } from './http/request-fault.ts';
 export { type MountCall, type MountRoute, mountRoute, type Reply } from './http/route.ts';
 export type { SignInRule } from './http/sign-in-rules.ts';
-export type { PublicRouteLimits, RouteVerification, UnverifiedRequest, Verified } from './http/verification.ts';
+export type {
+  OpenedRequest,
+  PublicRouteLimits,
+  RouteVerification,
+  UnverifiedRequest,
+  Verified,
+} from './http/verification.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { ConfiguredKey } from './keys/import.ts';
 export type { KeyParts } from './keys/key-parts.ts';
@@ -46,7 +60,7 @@ export {
   backChannelLogoutMount,
   type LogoutAnswer,
 } from './mounts/back-channel-logout.ts';
-export type { CallerRuns, RunArtifact } from './mounts/caller-runs.ts';
+export type { CallerRuns, MountCaller, RunArtifact } from './mounts/caller-runs.ts';
 export type { Mount, MountDefinition, MountServices } from './mounts/mount.ts';
 export type { RequestRate } from './mounts/trigger-ingest.ts';
 export type { AuditOptions } from './options/audit-options.ts';
@@ -136,6 +150,7 @@ export type { ReaderLimits } from './streams/reader-limits.ts';
 export type { TelemetryOptions } from './telemetry/scope.ts';
 export { VERSION } from './version.ts';
 export type { AskedPush, RunPushes } from './webhooks/push.ts';
+export type { PushFormat, PushFormats } from './webhooks/push-format.ts';
 export type { RetryPolicy } from './webhooks/retry.ts';
 export { DELIVERY_JSON_SCHEMAS } from './wire/delivery-schema.ts';
 export type { WorkspaceFileLimits } from './workspace/files.ts';

@@ -69,7 +69,7 @@ export interface UnknownEvent extends EventEnvelope {
  * The type of an unknown event: a string that equals no known type. It is an enum so that a comparison of `type` with a
  * known type excludes unknown events; there is no such object at run time.
  */
-declare enum UnknownEventType {
+export declare enum UnknownEventType {
   Any = '*',
 }
 

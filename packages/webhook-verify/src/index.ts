@@ -1,5 +1,5 @@
 export type { RawBody } from './body.ts';
-export type { Delivery, EventEnvelope, KnownEvent, UnknownEvent, WebhookEvent } from './delivery.ts';
+export type { Delivery, EventEnvelope, KnownEvent, UnknownEvent, UnknownEventType, WebhookEvent } from './delivery.ts';
 export {
   WebhookVerificationError,
   type WebhookVerificationErrorCode,

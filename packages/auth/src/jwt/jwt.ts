@@ -6,9 +6,9 @@ export interface Jwt {
   /** The token in compact form. */
   readonly token: string;
   /** The header. */
-  readonly header: JsonObject;
+  readonly header: Readonly<Record<string, unknown>>;
   /** The claims. */
-  readonly claims: JsonObject;
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
 /**

@@ -64,14 +64,14 @@ export interface StatusJudge {
    * @param claims the claims of a verified token
    * @throws the fault of a token that is not valid
    */
-  accepts(claims: JsonObject): boolean;
+  accepts(claims: Readonly<Record<string, unknown>>): boolean;
   /**
    * Judges a token, and fetches the list when it is not in memory.
    *
    * @param claims the claims of a verified token
    * @throws the fault of a token that is not valid, or an outage when no list is to be had
    */
-  require(claims: JsonObject): Promise<void>;
+  require(claims: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 import type { Json, JsonObject } from '../json.ts';
 import { nearestOf } from '../nearest.ts';
 import { DESCRIBED, type PayloadRules } from './payloads.ts';
-import { type Described, open } from './shape.ts';
+import { open, type PayloadShape } from './shape.ts';
 
 /** An event type in both majors, with the rules of its payload. */
 export interface EventType extends PayloadRules {
@@ -79,12 +79,10 @@ const NAMES: readonly string[] = [...new Set([...EVENT_TYPES_V2, ...EVENT_TYPES_
 
 /** Payloads by event type, in the names of major 2. A type that is missing here takes any JSON object. */
 export type EventPayloads = {
-  readonly [T in keyof typeof DESCRIBED]: Described<(typeof DESCRIBED)[T]['payload']>;
+  readonly [T in keyof typeof DESCRIBED]: (typeof DESCRIBED)[T]['payload'] extends PayloadShape<infer Payload>
+    ? Payload
+    : never;
 };
-
-/** The first words of reserved and other names of the protocol. */
-type ProtocolFirst = FirstWord<EventTypeV1 | EventTypeV2>;
-type FirstWord<T extends string> = T extends `${infer First}.${string}` ? First : never;
 
 /**
  * The payload of an event that an engine appends: of its type; any JSON object for a vendor's type; any JSON for a type
@@ -96,10 +94,8 @@ export type PayloadOf<T extends string> = string extends T
     ? EventPayloads[T]
     : T extends EventTypeV1 | EventTypeV2
       ? JsonObject
-      : FirstWord<T> extends infer First
-        ? [First] extends [never]
-          ? never
-          : First extends ProtocolFirst
-            ? never
-            : JsonObject
+      : T extends `${infer First}.${string}`
+        ? [Extract<EventTypeV1 | EventTypeV2, `${First}.${string}`>] extends [never]
+          ? JsonObject
+          : never
         : never;

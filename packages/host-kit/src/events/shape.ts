@@ -18,9 +18,6 @@ export interface PayloadProblem {
   readonly rule: string;
 }
 
-/** The type of the values that a shape describes. */
-export type Described<S> = S extends PayloadShape<infer T> ? T : never;
-
 /** A member that may be absent. */
 export interface Optional<out T = unknown> {
   readonly optional: PayloadShape<T>;

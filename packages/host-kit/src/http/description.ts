@@ -88,14 +88,18 @@ export type Tag =
 
 /** One for both majors, or one for each. */
 export type PerMajor<T> = T | ByMajor<T>;
+/** One for each major. */
 export type ByMajor<T> = Readonly<Record<Major, T>>;
 export type Parameters = Readonly<Record<string, z.ZodType>>;
+/** The successful answers of an operation by their status. */
 export type Answers = Readonly<Record<number, AnswerDescription>>;
+/** The codes of the errors that a host answers. */
 export type ErrorCode = HostErrorCode | AuthErrorCode | VersioningErrorCode;
 
 /** Response headers that an answer may name. Headers of every response are added. */
 export type AnswerHeader = 'ETag' | 'Cache-Control' | 'Vary';
 
+/** A successful answer in the API description. */
 export interface AnswerDescription {
   readonly description: string;
   readonly headers: readonly AnswerHeader[];

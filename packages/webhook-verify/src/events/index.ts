@@ -7,6 +7,7 @@ export type {
   Answer,
   ApprovalAnswer,
   ApprovalRequest,
+  EachMajor,
   EventPayloads,
   NodeLeft,
   Override,

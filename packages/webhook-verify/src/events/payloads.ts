@@ -152,10 +152,9 @@ export interface EventPayloads {
  * A payload whose form differs between the majors. The members of the other form can be read too: their type includes
  * `undefined`, and a comparison with it narrows the payload to one form.
  */
-export type EachMajor<First, Second> = Alone<First, Second> | Alone<Second, First>;
-
-/** A form without the members that only the other form has. */
-type Alone<Form, Other> = Form & { readonly [Member in Exclude<keyof Other, keyof Form>]?: undefined };
+export type EachMajor<First, Second> =
+  | (First & { readonly [Member in Exclude<keyof Second, keyof First>]?: undefined })
+  | (Second & { readonly [Member in Exclude<keyof First, keyof Second>]?: undefined });
 
 /** The payload of `run.started`. */
 export interface RunStarted {

@@ -1,4 +1,4 @@
-import type { DigestEncoding, PrepareHmac } from './hmac.ts';
+import type { PrepareHmac } from './hmac.ts';
 
 export { sha256Hex } from './portable.ts';
 
@@ -16,7 +16,7 @@ interface Bun {
 
 interface Hasher {
   update(data: Uint8Array | string): Hasher;
-  digest(encoding: DigestEncoding): string;
+  digest(encoding: 'hex' | 'base64'): string;
 }
 
 function bun(): Bun {

@@ -1,4 +1,4 @@
-import type { DigestEncoding, PrepareHmac } from './hmac.ts';
+import type { PrepareHmac } from './hmac.ts';
 import { prepareHmac as preparePortable } from './portable.ts';
 
 export { sha256Hex } from './portable.ts';
@@ -22,7 +22,7 @@ interface NodeCrypto {
 
 interface NodeHmac {
   update(data: Uint8Array | string): NodeHmac;
-  digest(encoding: DigestEncoding): string;
+  digest(encoding: 'hex' | 'base64'): string;
 }
 
 interface NodeProcess {

@@ -1,6 +1,6 @@
 export { ChildFailure } from './child-failure.ts';
 export type { ChildWorkflow } from './child-workflow.ts';
-export type { InferInput, InferOutput, Schema, SchemaIssue } from './schema.ts';
+export type { InferInput, InferOutput, Schema, SchemaIssue, Validated } from './schema.ts';
 export { StepFailure, type StepFailureOptions } from './step-failure.ts';
 export type {
   AwaitedEvent,
