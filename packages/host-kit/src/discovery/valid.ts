@@ -15,5 +15,5 @@ export function valid<T extends z.ZodType>(schema: T, document: unknown, title: 
     const { message } = issue.code === 'invalid_key' ? (issue.issues[0] ?? issue) : issue;
     return `${issue.path.length === 0 ? title : `${title}, ${issue.path.join('.')}`}: ${message}.`;
   });
-  throw new TypeError(`${problems.join(' ')} Correct the options of createHost, usually \`capabilities\`.`);
+  throw new TypeError(`${problems.join(' ')} Correct the options of createHost, usually \`discovery\`.`);
 }

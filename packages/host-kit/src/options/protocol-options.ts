@@ -11,8 +11,8 @@ export interface ProtocolOptions extends Partial<ServedOptions> {
   /** The versions to serve, each `<major>.<minor>`. Default: 1.1 and 2.0. */
   readonly versions?: readonly string[];
   /**
-   * The version that a request without `SVC-Version` gets. It must be a 1.x while `versions` lists one. Default: the first of
-   * `versions`.
+   * The version that a request without `SVC-Version` gets. It must be a 1.x while `versions` lists one. Default: the first 1.x of
+   * `versions`, or the first if there is none.
    */
   readonly preferred?: string;
   /**
@@ -28,7 +28,12 @@ export interface ProtocolOptions extends Partial<ServedOptions> {
 
 /** Adds the defaults of the served versions. */
 export function servedOptions({ versions = VERSIONS, preferred, minClientVersion }: ProtocolOptions): ServedOptions {
-  return { versions, preferred: preferred ?? versions[0] ?? '', minClientVersion };
+  const [first = ''] = versions;
+  return { versions, preferred: preferred ?? versions.find(isOfMajor1) ?? first, minClientVersion };
 }
 
 const VERSIONS = ['1.1', '2.0'];
+
+function isOfMajor1(version: string): boolean {
+  return version.startsWith('1.');
+}

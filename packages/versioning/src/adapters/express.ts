@@ -1,7 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requireKnown } from '../known-options.ts';
 import { settle, verdictOfTarget } from './node-verdict.ts';
-import { type NegotiatedOperation, VERSIONING_OPTIONS, type VersioningOptions } from './verdict.ts';
+import {
+  type NegotiatedOperation,
+  requireVersioningOptions,
+  VERSIONING_OPTIONS,
+  type VersioningOptions,
+} from './verdict.ts';
 
 export { type NegotiatedRequest, operationOf } from './negotiated-request.ts';
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
@@ -42,7 +46,7 @@ export interface ExpressRequest extends IncomingMessage {
 export function versioning(
   options: VersioningOptions,
 ): (request: ExpressRequest, response: ServerResponse, next: () => void) => void {
-  requireKnown('versioning', options, VERSIONING_OPTIONS);
+  requireVersioningOptions(options, VERSIONING_OPTIONS);
   return (request, response, next) => {
     const found = settle(verdictOfTarget(request, request.originalUrl ?? request.url ?? '', options), response);
     if (found === 'answered') return;

@@ -1,7 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import { requireKnown } from '../known-options.ts';
 import { verdictOfTarget } from './node-verdict.ts';
-import { type NegotiatedOperation, VERSIONING_OPTIONS, type VersioningOptions } from './verdict.ts';
+import {
+  type NegotiatedOperation,
+  requireVersioningOptions,
+  VERSIONING_OPTIONS,
+  type VersioningOptions,
+} from './verdict.ts';
 
 export { type NegotiatedRequest, operationOf } from './negotiated-request.ts';
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
@@ -49,7 +53,7 @@ export interface FastifyReply {
  * app.get('/v1/runs/:id', async (request) => operationOf(request).params);
  */
 export function versioning(options: VersioningOptions): (scope: FastifyScope) => Promise<void> {
-  requireKnown('versioning', options, VERSIONING_OPTIONS);
+  requireVersioningOptions(options, VERSIONING_OPTIONS);
   const plugin = async (scope: FastifyScope) => {
     scope.decorateRequest('svc');
     scope.addHook('onRequest', async (request, reply) => {

@@ -1,5 +1,11 @@
-import { type OptionNames, requireKnown } from '../known-options.ts';
-import { type NegotiatedOperation, VERSIONING_OPTIONS, type VersioningOptions, verdictOn } from './verdict.ts';
+import type { OptionNames } from '../known-options.ts';
+import {
+  type NegotiatedOperation,
+  requireVersioningOptions,
+  VERSIONING_OPTIONS,
+  type VersioningOptions,
+  verdictOn,
+} from './verdict.ts';
 
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
@@ -28,7 +34,7 @@ const FETCH_OPTIONS: OptionNames<FetchVersioningOptions> = { ...VERSIONING_OPTIO
  * export default { fetch };
  */
 export function versioning(options: FetchVersioningOptions): (request: Request) => Promise<Response> {
-  requireKnown('versioning', options, FETCH_OPTIONS);
+  requireVersioningOptions(options, FETCH_OPTIONS);
   const { operation, foreign = () => new Response(null, { status: 404 }) } = options;
   return async (request) => {
     const { pathname, search } = new URL(request.url);

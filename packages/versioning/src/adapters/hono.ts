@@ -1,7 +1,12 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { requireKnown } from '../known-options.ts';
 import { withoutOperation } from './negotiated-request.ts';
-import { type NegotiatedOperation, VERSIONING_OPTIONS, type VersioningOptions, verdictOn } from './verdict.ts';
+import {
+  type NegotiatedOperation,
+  requireVersioningOptions,
+  VERSIONING_OPTIONS,
+  type VersioningOptions,
+  verdictOn,
+} from './verdict.ts';
 
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
@@ -33,7 +38,7 @@ export interface VersioningVariables {
  * app.get('/v1/runs/:id', (c) => c.json(operationOf(c).params));
  */
 export function versioning(options: VersioningOptions): MiddlewareHandler<{ Variables: VersioningVariables }> {
-  requireKnown('versioning', options, VERSIONING_OPTIONS);
+  requireVersioningOptions(options, VERSIONING_OPTIONS);
   return async (context, next) => {
     const { raw } = context.req;
     const { pathname, search } = new URL(raw.url);

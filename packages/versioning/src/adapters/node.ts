@@ -1,7 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requireKnown } from '../known-options.ts';
 import { settle, verdictOfTarget } from './node-verdict.ts';
-import { type NegotiatedOperation, VERSIONING_OPTIONS, type VersioningOptions } from './verdict.ts';
+import {
+  type NegotiatedOperation,
+  requireVersioningOptions,
+  VERSIONING_OPTIONS,
+  type VersioningOptions,
+} from './verdict.ts';
 
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
@@ -27,6 +31,6 @@ export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 export function versioning(
   options: VersioningOptions,
 ): (request: IncomingMessage, response: ServerResponse) => NegotiatedOperation | 'foreign' | 'answered' {
-  requireKnown('versioning', options, VERSIONING_OPTIONS);
+  requireVersioningOptions(options, VERSIONING_OPTIONS);
   return (request, response) => settle(verdictOfTarget(request, request.url ?? '', options), response);
 }

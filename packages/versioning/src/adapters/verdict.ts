@@ -1,5 +1,5 @@
 import { VERSION_HEADER } from '../headers.ts';
-import type { OptionNames } from '../known-options.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { Operation } from '../manifest.ts';
 import { type Negotiation, negotiate } from '../negotiate.ts';
 import { errorEnvelope } from '../projection/error-envelope.ts';
@@ -17,6 +17,23 @@ export interface VersioningOptions {
 
 /** The names of {@link VersioningOptions}. */
 export const VERSIONING_OPTIONS: OptionNames<VersioningOptions> = { served: true, retirement: true };
+
+/**
+ * Rejects options that have an unknown name, or lack `served`. Otherwise an adapter without it would fail with its first request.
+ *
+ * @throws {TypeError} when they do
+ */
+export function requireVersioningOptions<Options extends VersioningOptions>(
+  options: Options,
+  names: OptionNames<Options>,
+): void {
+  requireKnown('versioning', options, names);
+  const served: unknown = options.served;
+  if (typeof served === 'object' && served !== null && 'majors' in served && served.majors instanceof Set) return;
+  throw new TypeError(
+    `versioning: served ${served === undefined ? 'is required' : 'must be made by served()'}. Pass served({ versions: ['1.1', '2.0'], preferred: '1.1' }).`,
+  );
+}
 
 /** The operation that a request names, with its major and path parameters. */
 export type NegotiatedOperation = Extract<Negotiation, { kind: 'operation' }>;
