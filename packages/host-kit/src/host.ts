@@ -45,7 +45,7 @@ export interface Host {
    * logged as `run.unreadable` and passed over, and so is a subscription (`subscription.unreadable`) and an API key
    * (`api-key.unreadable`).
    *
-   * @throws {TypeError} when the store holds records sealed with a key that is none of `secretKey`
+   * @throws {TypeError} when the store holds records sealed with a key that `secretKey` does not have
    * @throws {Error} when the files of the store are damaged
    */
   start(): Promise<void>;

@@ -40,6 +40,11 @@ test.each([
   expect(make).toThrow('versioning: served is required. Pass served({');
 });
 
+test('versioning of ./fetch without operation is refused when it is made', () => {
+  const make = () => Reflect.apply(fetchVersioning, undefined, [{ served: protocol }]);
+  expect(make).toThrow('versioning: operation must be a function. Pass one that answers');
+});
+
 test('versioning with options in place of served() says what makes it', () => {
   const make = () => Reflect.apply(nodeVersioning, undefined, [{ served: { versions: ['2.0'], preferred: '2.0' } }]);
   expect(make).toThrow('versioning: served must be made by served(). Pass served({');

@@ -27,7 +27,19 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
     remedy: 'Pass egressPolicy({ … }) of @svc/egress-guard, not its options.',
     isOptional: true,
   },
+  'protocol.versions': {
+    form: 'a list of versions',
+    fits: isTexts,
+    remedy: "Pass texts such as ['1.1', '2.0'].",
+    isOptional: true,
+  },
   'http.rateLimit': A_RATE_LIMITER,
+  'http.contentEncodings': {
+    form: 'a list of codings',
+    fits: isTexts,
+    remedy: "Pass some of ['zstd', 'br', 'gzip'], or [] for none.",
+    isOptional: true,
+  },
   'authorization.hasWorkspace': functionThat(
     "Pass one such as (tenant, workspace) => workspace === 'main', or leave it out.",
     true,
@@ -36,6 +48,36 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
     form: 'a list of scopes',
     fits: (value) => Array.isArray(value) && value.every(isScope),
     remedy: "Pass scopes without wildcards: ['orders:read'].",
+    isOptional: true,
+  },
+  'authorization.roles': {
+    form: 'an authorizer',
+    fits: (value) => hasFunctions(value, 'authorize'),
+    remedy: 'Pass roleAuthorizer({ catalog, directory }) of @svc/auth.',
+    isOptional: true,
+  },
+  'authorization.stepUp': {
+    form: 'a list of rules',
+    fits: Array.isArray,
+    remedy: "Pass some such as { scopes: ['keys:*'], stepUp: stepUp({ maxAgeSeconds: 300 }) }.",
+    isOptional: true,
+  },
+  'authorization.approvers': {
+    form: 'a directory',
+    fits: (value) => hasFunctions(value, 'groupsOf') || hasFunctions(value, 'rolesOf'),
+    remedy: 'Pass an object with groupsOf, rolesOf or both.',
+    isOptional: true,
+  },
+  'features.apiKeys': {
+    form: 'stored keys',
+    fits: (value) => hasFunctions(value, 'candidates', 'begin', 'end'),
+    remedy: 'Pass storedKeys({ store }).',
+    isOptional: true,
+  },
+  'features.access': {
+    form: 'stored access',
+    fits: (value) => hasFunctions(value, 'isDenied', 'begin', 'end'),
+    remedy: 'Pass storedAccess({ store }).',
     isOptional: true,
   },
   ...numberForms(),
@@ -52,6 +94,13 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
     isOptional: true,
   },
   'ports.log': functionThat('Pass one that writes a record: (record) => console.error(JSON.stringify(record)).', true),
+  'ports.transport': functionThat('Leave it out for the guarded POST.', true),
+  'ports.fetch': {
+    form: 'a guarded fetch',
+    fits: (value) => typeof value === 'function' && hasFunctions(value, 'close'),
+    remedy: 'Pass guardedFetch({ policy }) of @svc/egress-guard/fetch, or leave it out.',
+    isOptional: true,
+  },
   'ports.random': functionThat('Leave it out for the generator of the operating system.', true),
 };
 
@@ -91,6 +140,10 @@ function isEgressPolicy(value: unknown): boolean {
 /** Not `instanceof`: a test runner may have a realm of its own. */
 function isKey(value: unknown): boolean {
   return typeof value === 'string' || ArrayBuffer.isView(value);
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }
 
 function isKeys(value: unknown): boolean {

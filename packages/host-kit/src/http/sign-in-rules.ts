@@ -33,7 +33,7 @@ const RULE = { operations: true, scopes: true, stepUp: true } as const;
 export function signInRules(rules: readonly SignInRule[], known: ReadonlySet<string>): SignInRules {
   const byOperation = new Map<string, StepUp[]>();
   for (const [index, rule] of rules.entries()) {
-    const path = `stepUp[${index}]`;
+    const path = `authorization.stepUp[${index}]`;
     requireKnown(`createHost: ${path}`, rule, RULE);
     const { operations = [], scopes = [], stepUp } = rule;
     if (typeof stepUp?.judge !== 'function') throw fault(path, 'stepUp must be made by stepUp of @svc/auth');

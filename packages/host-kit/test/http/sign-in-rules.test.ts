@@ -39,7 +39,7 @@ describe('rules on sign-ins', () => {
     [
       'an operation that is not there',
       { operations: ['makeKey'], stepUp: strong },
-      'stepUp[0]: operations has makeKey',
+      'authorization.stepUp[0]: operations has makeKey',
     ],
     ['a text that is not a scope', { scopes: ['keys manage'], stepUp: strong }, 'scopes has keys manage'],
     ['nothing', { operations: [], stepUp: strong }, 'must name operations or scopes'],

@@ -23,6 +23,7 @@ const FETCH_OPTIONS: OptionNames<FetchVersioningOptions> = { ...VERSIONING_OPTIO
  * Puts version negotiation in front of a handler of Web requests. Requests that the versioning rules reject never reach
  * the handler.
  *
+ * @throws {TypeError} when an option is unknown, or `served` or `operation` is missing
  * @example
  * import { served } from '@svc/versioning';
  * import { versioning } from '@svc/versioning/fetch';
@@ -36,6 +37,8 @@ const FETCH_OPTIONS: OptionNames<FetchVersioningOptions> = { ...VERSIONING_OPTIO
 export function versioning(options: FetchVersioningOptions): (request: Request) => Promise<Response> {
   requireVersioningOptions(options, FETCH_OPTIONS);
   const { operation, foreign = () => new Response(null, { status: 404 }) } = options;
+  if (typeof operation !== 'function')
+    throw new TypeError('versioning: operation must be a function. Pass one that answers a request of the protocol.');
   return async (request) => {
     const { pathname, search } = new URL(request.url);
     const verdict = verdictOn({ method: request.method, target: pathname + search, headers: request.headers }, options);

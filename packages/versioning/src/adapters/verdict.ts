@@ -29,7 +29,7 @@ export function requireVersioningOptions<Options extends VersioningOptions>(
 ): void {
   requireKnown('versioning', options, names);
   const served: unknown = options.served;
-  if (typeof served === 'object' && served !== null && 'majors' in served && served.majors instanceof Set) return;
+  if (typeof served === 'object' && served !== null && 'majors' in served && 'phase' in served) return;
   throw new TypeError(
     `versioning: served ${served === undefined ? 'is required' : 'must be made by served()'}. Pass served({ versions: ['1.1', '2.0'], preferred: '1.1' }).`,
   );

@@ -4,24 +4,24 @@ import { EVENT_NAMES_V2, type EventTypeV2 } from './names-v2.ts';
 export type { EventTypeV1 } from './names-v1.ts';
 export type { EventTypeV2 } from './names-v2.ts';
 export type {
-  Answer,
+  AnswerPayload,
   ApprovalAnswer,
   ApprovalRequest,
   EachMajor,
   EventPayloads,
   NodeLeft,
-  Override,
-  PlacedQuestion,
-  Question,
-  Resolution,
+  OverridePayload,
+  OwnerSubject,
+  PlacedQuestionPayload,
+  QuestionPayload,
+  ResolutionPayload,
   RunDeadLettered,
   RunError,
   RunOwner,
   RunStarted,
-  Subject,
   TriggerAttempted,
   TriggerStateChanged,
-  Vote,
+  VotePayload,
 } from './payloads.ts';
 
 /** Every event type of major 1. */

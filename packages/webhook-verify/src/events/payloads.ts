@@ -68,23 +68,23 @@ export interface EventPayloads {
   /** A node was cancelled. */
   'node.cancelled': NodeLeft;
   /** A node asks a question of any kind. */
-  'interrupt.requested': EachMajor<PlacedQuestion, Question>;
+  'interrupt.requested': EachMajor<PlacedQuestionPayload, QuestionPayload>;
   /** An interrupt was resolved. */
-  'interrupt.resolved': EachMajor<Resolution, Answer>;
+  'interrupt.resolved': EachMajor<ResolutionPayload, AnswerPayload>;
   /** A node asks for an approval. */
-  'approval.requested': EachMajor<ApprovalRequest, Question>;
+  'approval.requested': EachMajor<ApprovalRequest, QuestionPayload>;
   /** An answer to an approval arrived. */
-  'approval.received': EachMajor<ApprovalAnswer, Answer>;
+  'approval.received': EachMajor<ApprovalAnswer, AnswerPayload>;
   /** An approver granted an approval. */
-  'approval.granted': EachMajor<Vote, Answer>;
+  'approval.granted': EachMajor<VotePayload, AnswerPayload>;
   /** An approver rejected an approval. */
-  'approval.rejected': EachMajor<Vote, Answer>;
+  'approval.rejected': EachMajor<VotePayload, AnswerPayload>;
   /** An approval was decided in place of its approvers. */
-  'approval.overridden': EachMajor<Override, Answer>;
+  'approval.overridden': EachMajor<OverridePayload, AnswerPayload>;
   /** A node asks for a clarification. */
-  'clarification.requested': EachMajor<PlacedQuestion, Question>;
+  'clarification.requested': EachMajor<PlacedQuestionPayload, QuestionPayload>;
   /** A clarification was given. */
-  'clarification.resolved': EachMajor<Resolution, Answer>;
+  'clarification.resolved': EachMajor<ResolutionPayload, AnswerPayload>;
   /** An artifact was created. */
   'artifact.created': {
     readonly artifactId: string;
@@ -189,7 +189,7 @@ export interface RunOwner {
   /** The kind of the caller (major 1). */
   readonly principalKind?: 'user' | 'agent' | 'anonymous';
   /** The authenticated subject behind the caller. */
-  readonly subject?: Subject;
+  readonly subject?: OwnerSubject;
 }
 
 /**
@@ -197,7 +197,7 @@ export interface RunOwner {
  *
  * @see Interface: Subject record
  */
-export interface Subject {
+export interface OwnerSubject {
   /** The authority that vouches for the caller. */
   readonly issuer: string;
   /** The id of the caller at its issuer. */
@@ -211,7 +211,7 @@ export interface Subject {
   /** The class of the key that the caller used. */
   readonly keyClass?: string;
   /** The party that acts for the caller. */
-  readonly actor?: Subject;
+  readonly actor?: OwnerSubject;
 }
 
 /** The error of a run or a node. */
@@ -247,7 +247,7 @@ export interface NodeLeft {
 }
 
 /** A question to a person or to another system. */
-export interface Question {
+export interface QuestionPayload {
   /** The kind of the interrupt, as in `approval`. */
   readonly kind: string;
   /** The key of the interrupt, which is unique in its run. */
@@ -261,7 +261,7 @@ export interface Question {
 }
 
 /** A question with its place, as major 1 sends it. */
-export interface PlacedQuestion extends Question {
+export interface PlacedQuestionPayload extends QuestionPayload {
   /** The id of the run. */
   readonly runId: string;
   /** The id of the node that asks. */
@@ -293,7 +293,7 @@ export interface ApprovalRequest {
 }
 
 /** The answer of an interrupt, as major 2 sends it with every event that reports one. */
-export interface Answer {
+export interface AnswerPayload {
   /** The id of the node that asked. */
   readonly nodeId: string;
   /** The id of the interrupt. */
@@ -305,7 +305,7 @@ export interface Answer {
   /** A short reason. */
   readonly reason?: string;
   /** The caller that answered. */
-  readonly resolvedBy?: Subject;
+  readonly resolvedBy?: OwnerSubject;
   /** The decision about an approval. */
   readonly decision?: 'granted' | 'rejected' | 'overridden';
   /** The action that the approver took. */
@@ -313,7 +313,7 @@ export interface Answer {
 }
 
 /** The resolution of an interrupt, as major 1 sends it. */
-export interface Resolution {
+export interface ResolutionPayload {
   /** The id of the node that asked. */
   readonly nodeId: string;
   /** The id of the interrupt. */
@@ -349,7 +349,7 @@ export interface ApprovalAnswer {
 }
 
 /** The vote of one approver, as major 1 sends it. */
-export interface Vote {
+export interface VotePayload {
   /** The id of the node that asked. */
   readonly gateId: string;
   /** The approver. */
@@ -359,7 +359,7 @@ export interface Vote {
 }
 
 /** The override of an approval, as major 1 sends it. */
-export interface Override extends Vote {
+export interface OverridePayload extends VotePayload {
   /** The reason, as the caller gave it. */
   readonly reason: string;
 }
