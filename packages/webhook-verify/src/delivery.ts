@@ -1,7 +1,6 @@
 import { textOf } from './body.ts';
 import { WebhookVerificationError } from './errors.ts';
-import type { EventTypeV1 } from './events/names-v1.ts';
-import type { EventTypeV2 } from './events/names-v2.ts';
+import type { EventTypeV1, EventTypeV2 } from './events/names.ts';
 import type { EventPayloads } from './events/payloads.ts';
 
 /**

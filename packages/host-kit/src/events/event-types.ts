@@ -1,16 +1,9 @@
 import type { Major } from '@svc/versioning';
-import { canonicalEventName, eventName } from '@svc/versioning/events';
-import {
-  EVENT_TYPES_V1,
-  EVENT_TYPES_V2,
-  type EventTypeV1,
-  type EventTypeV2,
-  isEventTypeV2,
-} from '@svc/webhook-verify/events';
 import type { Json, JsonObject } from '../json.ts';
 import { nearestOf } from '../nearest.ts';
-import { DESCRIBED, type PayloadRules } from './payloads.ts';
 import { open, type PayloadShape } from './shape.ts';
+import type { EventEntry, PayloadRules, Recorder } from './vocabulary/event-entry.ts';
+import { VOCABULARY } from './vocabulary/vocabulary.ts';
 
 /** An event type in both majors, with the rules of its payload. */
 export interface EventType extends PayloadRules {
@@ -18,23 +11,35 @@ export interface EventType extends PayloadRules {
   readonly type: string;
   /** The name in major 1. */
   readonly typeInMajor1: string;
+  /** What has happened, as a sentence. */
+  readonly text: string;
+  /** Who records the events. */
+  readonly recordedBy: Recorder;
+  /** Whether the stream mode `updates` shows the events. */
+  readonly isUpdate: boolean;
   /** False: the interface names the type and describes no member of its payload. */
   readonly isDescribed: boolean;
 }
 
-const RULES: ReadonlyMap<string, PayloadRules> = new Map(Object.entries(DESCRIBED));
-const UNDESCRIBED: PayloadRules = { payload: open, example: {} };
-
 /** Every event type, by its name in major 2. @see Interface: Events */
 export const EVENT_TYPES: ReadonlyMap<string, EventType> = new Map(
-  [...EVENT_TYPES_V2].map((type) => {
-    const rules = RULES.get(type);
-    return [
-      type,
-      { type, typeInMajor1: eventName(1, type), isDescribed: rules !== undefined, ...(rules ?? UNDESCRIBED) },
-    ];
-  }),
+  Object.entries<EventEntry>(VOCABULARY).map(([type, entry]) => [type, eventType(type, entry)]),
 );
+
+/** Every event type, by its name in each major. */
+export const NAMED: Readonly<Record<Major, ReadonlyMap<string, EventType>>> = {
+  1: new Map([...EVENT_TYPES.values()].map((each) => [each.typeInMajor1, each])),
+  2: EVENT_TYPES,
+};
+
+function eventType(type: string, entry: EventEntry): EventType {
+  const { nameInMajor1 = type, text, recordedBy = 'engine', isUpdate = false, payload, example, ...rules } = entry;
+  return {
+    ...rules,
+    ...{ type, typeInMajor1: nameInMajor1, text, recordedBy, isUpdate },
+    ...{ isDescribed: payload !== undefined, payload: payload ?? open, example: example ?? {} },
+  };
+}
 
 /** Returns the name of an event type in a major. */
 export function typeName(major: Major, { type, typeInMajor1 }: EventType): string {
@@ -48,8 +53,7 @@ export function payloadExample(major: Major, { example, exampleInMajor1 = exampl
 
 /** The stored name of an event type in the spelling of either major. Undefined for a name that neither major has. */
 export function storedType(name: string): string | undefined {
-  if (isEventTypeV2(name)) return name;
-  return EVENT_TYPES_V1.has(name) ? canonicalEventName(1, name) : undefined;
+  return (NAMED[2].get(name) ?? NAMED[1].get(name))?.type;
 }
 
 /**
@@ -66,7 +70,7 @@ const VENDOR_TYPE = new RegExp(VENDOR_PATTERN, 'u');
 
 /** The first words that no vendor has: those of the vocabulary of both majors, and the reserved ones. */
 export const PROTOCOL_FIRST: ReadonlySet<string> = new Set([
-  ...[...EVENT_TYPES_V1, ...EVENT_TYPES_V2].map((name) => name.slice(0, name.indexOf('.'))),
+  ...[...NAMED[1].keys(), ...NAMED[2].keys()].map((name) => name.slice(0, name.indexOf('.'))),
   ...['svc', 'vendor', 'effect-seams', 'events'],
 ]);
 
@@ -75,14 +79,23 @@ export function nearestType(name: string): string {
   return nearestOf(name, NAMES);
 }
 
-const NAMES: readonly string[] = [...new Set([...EVENT_TYPES_V2, ...EVENT_TYPES_V1])];
+const NAMES: readonly string[] = [...new Set([...NAMED[2].keys(), ...NAMED[1].keys()])];
 
 /** Payloads by event type, in the names of major 2. A type that is missing here takes any JSON object. */
 export type EventPayloads = {
-  readonly [T in keyof typeof DESCRIBED]: (typeof DESCRIBED)[T]['payload'] extends PayloadShape<infer Payload>
+  readonly [T in keyof Vocabulary as Vocabulary[T] extends Described ? T : never]: Vocabulary[T] extends Described<
+    infer Payload
+  >
     ? Payload
     : never;
 };
+
+type Vocabulary = typeof VOCABULARY;
+type Described<Payload = unknown> = { readonly payload: PayloadShape<Payload> };
+type NameInMajor1 = {
+  [T in keyof Vocabulary]: Vocabulary[T] extends { readonly nameInMajor1: infer Name extends string } ? Name : T;
+}[keyof Vocabulary];
+type KnownName = keyof Vocabulary | NameInMajor1;
 
 /**
  * The payload of an event that an engine appends: of its type; any JSON object for a vendor's type; any JSON for a type
@@ -92,10 +105,10 @@ export type PayloadOf<T extends string> = string extends T
   ? Json
   : T extends keyof EventPayloads
     ? EventPayloads[T]
-    : T extends EventTypeV1 | EventTypeV2
+    : T extends KnownName
       ? JsonObject
       : T extends `${infer First}.${string}`
-        ? [Extract<EventTypeV1 | EventTypeV2, `${First}.${string}`>] extends [never]
+        ? [Extract<KnownName, `${First}.${string}`>] extends [never]
           ? JsonObject
           : never
         : never;

@@ -1,4 +1,4 @@
-import { storedType } from '../events/event-types.ts';
+import { EVENT_TYPES, storedType } from '../events/event-types.ts';
 import { held } from '../events/gate.ts';
 import { nodeId } from '../events/members.ts';
 import type { NewEvent, WorkflowEngine } from '../ports/engine.ts';
@@ -40,7 +40,6 @@ function refuseReserved(type: string): void {
 
 /** Whether only the kit records a type. */
 export function isReserved(type: string): boolean {
-  return RESERVED.some((prefix) => type.startsWith(prefix));
+  const recordedBy = EVENT_TYPES.get(type)?.recordedBy;
+  return recordedBy === 'kit' || recordedBy === 'nobody' || typeof recordedBy === 'object';
 }
-
-const RESERVED = ['run.', 'interrupt.', 'approval.', 'clarification.', 'node.suspended', 'node.resumed'];

@@ -39,7 +39,6 @@ import type { Store } from '../ports/store.ts';
 import { type StoreClock, storeClock } from '../ports/store-clock.ts';
 import type { Transport } from '../ports/transport.ts';
 import { wrapEngine } from '../ports/wrap-engine.ts';
-import { withCanonicalLogs } from '../runs/canonical-log.ts';
 import { type SecretBox, secretBox } from '../sealing/secret-box.ts';
 import { secretKeyring } from '../sealing/secret-key.ts';
 import { standardErrorLog } from '../standard-error-log.ts';
@@ -156,7 +155,7 @@ export function servicesOf(options: HostOptions): Services {
   const ofStore = storeClock({ clock, store: options.store, log });
   const observe = telemetry(ports.telemetry ?? {}, { version: VERSION, storeClock: ofStore });
   const served = servedVersions(servedOptions(protocol));
-  const store = withCanonicalLogs(observe.timed(options.store));
+  const store = observe.timed(options.store);
   const audit = options.audit && auditLog(options.audit, originFor(options), { clock, random, log, observe, store });
   const egress = options.egress ?? egressPolicy();
   return {

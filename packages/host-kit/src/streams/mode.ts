@@ -1,3 +1,5 @@
+import { EVENT_TYPES } from '../events/event-types.ts';
+
 /** The modes in which a run can be streamed. @see Interface: Discovery document, stream modes */
 export const STREAM_MODES = ['values', 'updates', 'messages', 'debug'] as const;
 
@@ -32,17 +34,6 @@ function isEventMode(name: string): name is EventMode {
 
 const ADMITS: Readonly<Record<EventMode, (type: string) => boolean>> = {
   messages: (type) => type === 'output.chunk',
-  updates: (type) => UPDATES.has(type) || UPDATE_FAMILIES.some((family) => type.startsWith(family)),
+  updates: (type) => EVENT_TYPES.get(type)?.isUpdate === true,
   debug: () => true,
 };
-
-/**
- * The events that move a run on for its observers. Starts and retries of nodes, logs, variables and leases are not
- * among them.
- */
-const UPDATES: ReadonlySet<string> = new Set([
-  ...['run.started', 'run.completed', 'run.failed', 'run.cancelled', 'run.paused', 'run.resumed'],
-  ...['node.completed', 'node.failed', 'node.skipped', 'node.cancelled', 'node.suspended', 'node.dispatched'],
-  ...['artifact.created', 'workspace.updated'],
-]);
-const UPDATE_FAMILIES = ['approval.', 'clarification.', 'interrupt.', 'eval.', 'deployment.'];

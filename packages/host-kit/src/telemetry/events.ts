@@ -1,5 +1,5 @@
 import { isSpanContextValid, type Link, type SpanContext, trace } from '@opentelemetry/api';
-import { isEventTypeV2 } from '@svc/webhook-verify/events';
+import { EVENT_TYPES } from '../events/event-types.ts';
 import type { RunEvent } from '../ports/events.ts';
 import { counterOf } from './instruments.ts';
 import { METRICS } from './metrics.ts';
@@ -13,7 +13,7 @@ export function eventCounter({ meter }: Scope): (event: RunEvent) => void {
 
   return ({ type }) => {
     // An engine may append any type. Only known ones become attributes, so the number of series is bounded.
-    appended.add(1, { 'svc.event.type': isEventTypeV2(type) ? type : '_OTHER' });
+    appended.add(1, { 'svc.event.type': EVENT_TYPES.has(type) ? type : '_OTHER' });
     if (type === 'run.started') started.add(1);
     const status = STATUS_AFTER[type];
     if (status !== undefined) ended.add(1, { 'svc.run.status': status });

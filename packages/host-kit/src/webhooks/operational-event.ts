@@ -1,21 +1,16 @@
 import type { JsonObject } from '../json.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 
-/** The names of the events about subscriptions. A host puts its organization and a dot in front. */
-const OPERATIONAL_EVENTS = [
-  /** Several attempts in a row have failed. */
-  'subscription.failing',
-  /** Nothing is attempted any more. */
-  'subscription.failed',
-  /** An attempt has succeeded again, after one of the other events. */
-  'subscription.recovered',
-  /** The first delivery of an outage became a dead letter. */
-  'subscription.dead-lettering',
-  /** The signing secret was replaced. */
-  'subscription.secret-rotated',
-] as const;
+/** What each event about a subscription says, by its name. A host puts its organization and a dot in front. */
+const OPERATIONAL_EVENTS = {
+  'subscription.failing': 'Several attempts in a row at a subscription have failed.',
+  'subscription.failed': 'A subscription failed. Nothing is attempted any more.',
+  'subscription.recovered': 'An attempt at a subscription has succeeded again.',
+  'subscription.dead-lettering': 'The first delivery of an outage became a dead letter.',
+  'subscription.secret-rotated': 'The signing secret of a subscription was replaced.',
+} as const;
 
-export type OperationalEventName = (typeof OPERATIONAL_EVENTS)[number];
+export type OperationalEventName = keyof typeof OPERATIONAL_EVENTS;
 
 /** An event about a subscription, for its owner. It belongs to no run. */
 export interface OperationalEvent {
@@ -36,13 +31,18 @@ export interface OperationalEvent {
 
 /** Returns the types of the events about subscriptions that a host of this organization sends. */
 export function operationalEventTypes(org: string): readonly string[] {
-  return OPERATIONAL_EVENTS.map((name) => `${org}.${name}`);
+  return [...TEXTS.keys()].map((name) => `${org}.${name}`);
 }
 
 /** Returns whether deliveries of an event type are about a subscription. */
 export function isOperationalEvent(eventType: string): boolean {
-  const dot = eventType.indexOf('.');
-  return dot !== -1 && NAMES.has(eventType.slice(dot + 1));
+  return operationalEventText(eventType) !== undefined;
 }
 
-const NAMES: ReadonlySet<string> = new Set(OPERATIONAL_EVENTS);
+/** Returns what an event about a subscription says, as a sentence; undefined for any other type. */
+export function operationalEventText(eventType: string): string | undefined {
+  const dot = eventType.indexOf('.');
+  return dot === -1 ? undefined : TEXTS.get(eventType.slice(dot + 1));
+}
+
+const TEXTS: ReadonlyMap<string, string> = new Map(Object.entries(OPERATIONAL_EVENTS));

@@ -1,7 +1,6 @@
 import type { Major } from '@svc/versioning';
-import { canonicalEventName } from '@svc/versioning/events';
-import { EVENT_TYPES_V1, EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
-import { isVendorType, storedType } from '../events/event-types.ts';
+import { type EventType, isVendorType, NAMED, storedType } from '../events/event-types.ts';
+import type { Recorder } from '../events/vocabulary/event-entry.ts';
 import { nearestName } from '../known-options.ts';
 import type { WorkflowEngine } from '../ports/engine.ts';
 import type { InterruptKind } from '../ports/interrupts.ts';
@@ -32,27 +31,27 @@ export function subscribableEvents(
     named(major, name) {
       const shown = `"${name.slice(0, 128)}"`;
       if (operational.includes(name)) return { type: name };
-      const type = VOCABULARY[major].has(name) ? canonicalEventName(major, name) : undefined;
-      if (type === undefined) {
+      const known = NAMED[major].get(name);
+      if (known === undefined) {
         if (declared?.has(name) === true && isVendorType(name)) return { type: name };
-        const meant = nearestName(name.slice(0, 128), [...VOCABULARY[major], ...(declared ?? [])]);
+        const meant = nearestName(name.slice(0, 128), [...NAMED[major].keys(), ...(declared ?? [])]);
         const advice = meant === undefined ? '' : `: use ${meant}`;
         return { problem: `${shown} is not an event type of major ${major}${advice}` };
       }
-      return isSent(type) ? { type } : { problem: `${shown} is an event type that this host never sends` };
+      if (isSent(known)) return { type: known.type };
+      return { problem: `${shown} is an event type that this host never sends` };
     },
   };
 
-  function isSent(type: string): boolean {
-    const kinds = KINDS.get(type);
-    if (kinds !== undefined) return isAsked(engine, kinds);
-    if (NEVER_SENT.has(type)) return false;
+  function isSent({ type, recordedBy }: EventType): boolean {
+    if (typeof recordedBy === 'object') return asks(engine, recordedBy.questions);
+    if (recordedBy === 'nobody') return false;
     if (declared === undefined || declared.has(type)) return true;
-    return BY_KIT.has(type) || (hasRoles && type === 'authorization.decided');
+    return BY_EVERY_KIT.has(recordedBy) || (hasRoles && recordedBy === 'roles-and-engine');
   }
 }
 
-const VOCABULARY: Readonly<Record<Major, ReadonlySet<string>>> = { 1: EVENT_TYPES_V1, 2: EVENT_TYPES_V2 };
+const BY_EVERY_KIT: ReadonlySet<Recorder> = new Set(['kit', 'kit-and-engine']);
 
 function declaredType(name: string): string {
   const type = storedType(name) ?? (isVendorType(name) ? name : undefined);
@@ -62,31 +61,7 @@ function declaredType(name: string): string {
   );
 }
 
-function isAsked({ interrupts }: Declared, kinds: 'any' | readonly InterruptKind[]): boolean {
+function asks({ interrupts }: Declared, kind: 'any' | InterruptKind): boolean {
   if (interrupts === undefined) return true;
-  return kinds === 'any' ? interrupts.length > 0 : kinds.some((kind) => interrupts.includes(kind));
+  return kind === 'any' ? interrupts.length > 0 : interrupts.includes(kind);
 }
-
-/** The types that the kit records for questions, with the kinds of these questions. */
-const KINDS: ReadonlyMap<string, 'any' | readonly InterruptKind[]> = new Map<string, 'any' | readonly InterruptKind[]>([
-  ...['node.suspended', 'node.resumed', 'interrupt.requested', 'interrupt.resolved'].map(
-    (type) => [type, 'any'] as const,
-  ),
-  ...['requested', 'received', 'granted', 'rejected', 'overridden'].map(
-    (name) => [`approval.${name}`, ['approval']] as const,
-  ),
-  ...['clarification.requested', 'clarification.resolved'].map((type) => [type, ['clarification']] as const),
-]);
-
-/** The types that only the kit could record, and that no feature of it records. */
-const NEVER_SENT: ReadonlySet<string> = new Set([
-  'run.resume-started',
-  'run.restored-from-snapshot',
-  'run.dead-lettered',
-]);
-
-/** The other types that the kit records for every engine. */
-const BY_KIT: ReadonlySet<string> = new Set([
-  ...['run.started', 'run.completed', 'run.failed', 'run.cancelled', 'run.paused', 'run.resumed'],
-  ...['node.cancelled', 'artifact.created', 'workspace.updated', 'cap.breached', 'log.appended'],
-]);

@@ -3,10 +3,9 @@ import { eventName } from '@svc/versioning/events';
 import { z } from 'zod';
 import { EVENT_TYPES, payloadExample } from '../events/event-types.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
-import { isOperationalEvent } from '../webhooks/operational-event.ts';
+import { isOperationalEvent, operationalEventText } from '../webhooks/operational-event.ts';
 import type { SubscribableEvents } from '../webhooks/subscribable.ts';
 import { DELIVERY_JSON_SCHEMAS } from './delivery-schema.ts';
-import { EVENT_DESCRIPTIONS } from './event-descriptions.ts';
 import { jsonObject } from './schemas.ts';
 
 const ENTRY = z.object({
@@ -58,8 +57,7 @@ const OPERATIONAL_EXAMPLE: Readonly<Record<Major, JsonObject>> = {
 };
 
 function entryOf(type: string): JsonObject {
-  const [, ...words] = type.split('.');
-  const description = EVENT_DESCRIPTIONS[type] ?? EVENT_DESCRIPTIONS[words.join('.')];
+  const description = EVENT_TYPES.get(type)?.text ?? operationalEventText(type);
   return { type, typeInMajor1: eventName(1, type), ...(description !== undefined && { description }) };
 }
 

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { JsonObject, Store, WorkflowEngine } from '@svc/host-kit';
 import { postgresStore } from '@svc/host-kit/stores/postgres';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
@@ -167,30 +166,6 @@ describe.each(STORES)('a host on %s', (_name, openStore) => {
       }
     },
   );
-});
-
-describe('the log of an earlier version', () => {
-  test('is read under the names of each major, although it has names of major 1', async () => {
-    const path = join(folder, 'old.db');
-    const plain: WorkflowEngine = { execute: engine.execute };
-    const before = await recordedHost({ store: sqliteStore(path), engine: plain });
-    const runId = await before.start('every-type', { spelling: 2 });
-    await before.comesTo(runId, 'completed');
-    await before.stop();
-
-    const database = new DatabaseSync(path);
-    database.exec("UPDATE events SET type = 'agent.toolCalled' WHERE type = 'agent.tool-called'");
-    database.exec("UPDATE events SET type = 'odd-name' WHERE type = 'agent.decided'");
-    database.close();
-
-    const after = await recordedHost({ store: sqliteStore(path), engine: plain });
-    const typesIn = async (major: 1 | 2) =>
-      (await after.log(major, runId)).map(({ type }: { readonly type: string }) => type);
-    expect(await typesIn(2)).toEqual(expect.arrayContaining(['agent.tool-called', 'odd-name']));
-    expect(await typesIn(2)).not.toContain('agent.toolCalled');
-    expect(await typesIn(1)).toContain('agent.toolCalled');
-    await after.stop();
-  });
 });
 
 describe('an engine that declares its events', () => {

@@ -1,8 +1,6 @@
-import { EVENT_NAMES_V1, type EventTypeV1 } from './names-v1.ts';
-import { EVENT_NAMES_V2, type EventTypeV2 } from './names-v2.ts';
+import { EVENT_NAMES_V1, EVENT_NAMES_V2, type EventTypeV1, type EventTypeV2 } from './names.ts';
 
-export type { EventTypeV1 } from './names-v1.ts';
-export type { EventTypeV2 } from './names-v2.ts';
+export type { EventTypeV1, EventTypeV2 } from './names.ts';
 export type {
   AnswerPayload,
   ApprovalAnswer,
