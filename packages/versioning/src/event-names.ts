@@ -29,9 +29,6 @@ export function canonicalEventName(major: Major, name: string): string | undefin
   return TO_CANONICAL[major].get(name) ?? (FOREIGN[major].has(name) ? undefined : name);
 }
 
-/** The canonical vocabulary is the one that stores use. */
-export { canonicalEventName as storedEventName };
-
 const V1_TO_V2: ReadonlyMap<string, string> = new Map(EVENT_RENAMES);
 const V2_TO_V1: ReadonlyMap<string, string> = new Map(EVENT_RENAMES.map(([v1, v2]) => [v2, v1]));
 const SAME: ReadonlyMap<string, string> = new Map();

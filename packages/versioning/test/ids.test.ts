@@ -1,7 +1,7 @@
 import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EVENT_RENAMES, eventName, storedEventName } from '../src/event-names.ts';
+import { EVENT_RENAMES, eventName, canonicalEventName } from '../src/event-names.ts';
 import { bindId, mintId, projectId, resolveId } from '../src/ids.ts';
 import { errorEnvelope, projectOwner } from '../src/projection/index.ts';
 
@@ -74,17 +74,17 @@ describe('event names', () => {
   test('maps 36 names one to one', () => {
     expect(EVENT_RENAMES.length).toBe(36);
     for (const [v1, v2] of EVENT_RENAMES) {
-      expect([eventName(1, v2), eventName(2, v2), storedEventName(1, v1), storedEventName(2, v2)]).toEqual([
+      expect([eventName(1, v2), eventName(2, v2), canonicalEventName(1, v1), canonicalEventName(2, v2)]).toEqual([
         v1,
         v2,
         v2,
         v2,
       ]);
-      expect([storedEventName(1, v2), storedEventName(2, v1)]).toEqual([undefined, undefined]);
+      expect([canonicalEventName(1, v2), canonicalEventName(2, v1)]).toEqual([undefined, undefined]);
     }
   });
   test('leaves all other names unchanged', () => {
-    expect([eventName(1, 'run.started'), storedEventName(1, 'run.started'), eventName(1, 'acme.own-event')]).toEqual([
+    expect([eventName(1, 'run.started'), canonicalEventName(1, 'run.started'), eventName(1, 'acme.own-event')]).toEqual([
       'run.started',
       'run.started',
       'acme.own-event',

@@ -30,11 +30,11 @@ export interface Executor {
    * Acts on a request about a run: a cancel, pause, resume or answer. Called on the host that took the request, after
    * its commit.
    */
-  notice(run: Run): void;
+  onRequest(run: Run): void;
   /** Called for each event that this host appends, after its commit. */
-  heard(event: RunEvent): void;
+  onAppended(event: RunEvent): void;
   /** Reads the requests that other hosts took about the runs that this one drives. */
-  look(): Promise<void>;
+  pollRequests(): Promise<void>;
   /** Asks every execution to leave its run, and waits up to `graceMs` ms for that. */
   stop(graceMs: number): Promise<void>;
 }
@@ -91,7 +91,7 @@ class RunExecutor implements Executor {
     void turn.settled.then(() => this.#settled(runId, turn));
   }
 
-  notice(run: Run): void {
+  onRequest(run: Run): void {
     const turn = this.#turns.get(run.runId);
     // Its children are cancelled with it.
     if (run.cancelRequest !== undefined) void this.#options.families.check(run.runId);
@@ -106,16 +106,16 @@ class RunExecutor implements Executor {
     } else turn?.leave(run.status === 'paused' ? 'paused' : 'gone');
   }
 
-  heard({ runId, type }: RunEvent): void {
+  onAppended({ runId, type }: RunEvent): void {
     if (!isTerminalEvent(type)) return;
     this.#turns.get(runId)?.leave('gone');
     this.#deadlines.get(runId)?.();
     this.#deadlines.delete(runId);
   }
 
-  async look(): Promise<void> {
+  async pollRequests(): Promise<void> {
     if (this.#turns.size === 0) return;
-    for (const run of await this.#options.store.runs.disturbed([...this.#turns.keys()])) this.notice(run);
+    for (const run of await this.#options.store.runs.toStop([...this.#turns.keys()])) this.onRequest(run);
   }
 
   async stop(graceMs: number): Promise<void> {

@@ -16,7 +16,7 @@ export interface RunFamilies {
   /** Notes that a run has a parent or children, so that `heard` acts on its end. */
   note(...runIds: readonly string[]): void;
   /** Acts on the end of a run that this host has recorded, after its commit. */
-  heard(event: RunEvent): void;
+  onAppended(event: RunEvent): void;
   /** Acts on the present state of a run, its parent and its children. Never rejects. */
   check(runId: string): Promise<void>;
   /** Acts on the runs of all hosts. A periodic task: it finds the runs of a killed host. */
@@ -43,7 +43,7 @@ export function runFamilies(options: RunFamiliesOptions): RunFamilies {
       // A run that ends on another host is never heard.
       for (const runId of members) if (members.size > MOST_MEMBERS) members.delete(runId);
     },
-    heard({ runId, type }) {
+    onAppended({ runId, type }) {
       if (isTerminalEvent(type) && members.delete(runId)) void families.check(runId);
     },
     check(runId) {
@@ -122,7 +122,7 @@ async function wake({ services }: RunFamiliesOptions, child: Run): Promise<void>
     await settle({ store }, open, question, { resumeValue: { status }, at: clock.now() });
     return open.run;
   });
-  if (woken !== undefined) executor.notice(woken);
+  if (woken !== undefined) executor.onRequest(woken);
 }
 
 /**
@@ -145,5 +145,5 @@ async function cancelChild({ services }: RunFamiliesOptions, { runId, tenant, mo
     return open.run;
   });
   if (changed === undefined) return;
-  executor.notice(changed);
+  executor.onRequest(changed);
 }

@@ -40,8 +40,8 @@ export function assembleExecution(
       observe.appended(event);
       outsideTrace(dispatcher.wake);
       following.appended(event);
-      execute.heard(event);
-      families.heard(event);
+      execute.onAppended(event);
+      families.onAppended(event);
     },
   });
   const families = runFamilies({ log, services: () => ({ store, clock, events, executor: execute }) });

@@ -4,7 +4,7 @@ import type { Dispatcher } from '../webhooks/dispatcher.ts';
 import type { Services } from './services.ts';
 
 export interface OthersWatchOptions extends Pick<Services, 'clock' | 'log'> {
-  readonly executor: Pick<Executor, 'resume' | 'look'>;
+  readonly executor: Pick<Executor, 'resume' | 'pollRequests'>;
   readonly dispatcher: Pick<Dispatcher, 'wake'>;
 }
 
@@ -18,7 +18,7 @@ export function watchOthers({ clock, log, executor, dispatcher }: OthersWatchOpt
   const cancels = [
     again(DELIVERIES_MS, dispatcher.wake),
     again(RUNS_MS, () => void executor.resume().catch(failed('run.take-up-failed'))),
-    again(REQUESTS_MS, () => void executor.look().catch(failed('run.look-failed'))),
+    again(REQUESTS_MS, () => void executor.pollRequests().catch(failed('run.look-failed'))),
   ];
   return () => {
     for (const cancel of cancels) cancel();

@@ -57,6 +57,6 @@ export async function overrideApproval(
     await recordAudit(fact, open.transaction);
     return open.run;
   });
-  executor.notice(run);
+  executor.onRequest(run);
   return { run, nodeId: address.nodeId };
 }

@@ -69,7 +69,7 @@ export async function resolveInterrupt(
     await recordAudit(fact, open.transaction);
     return open.run;
   });
-  executor.notice(run);
+  executor.onRequest(run);
   return { run, nodeId: address.nodeId };
 }
 
@@ -99,7 +99,7 @@ export async function timeOut(options: RunServices, { runId, nodeId, interruptId
     await settle(options, open, interrupt, { resumeValue, at, isTimeout: true, ...decision });
     return open.run;
   });
-  executor.notice(run);
+  executor.onRequest(run);
 }
 
 /**

@@ -33,7 +33,7 @@ export interface CallerRuns {
    * Lists up to `limit` runs of a conversation, newest first: those that the caller created with this `conversation`.
    * Scope `runs:read`.
    */
-  turns(caller: MountCaller, conversation: string, limit: number): Promise<readonly Run[]>;
+  ofConversation(caller: MountCaller, conversation: string, limit: number): Promise<readonly Run[]>;
   /** Cancels a run. Rejects with `run_terminal` when it has ended. Scope `runs:cancel`. */
   cancel(caller: MountCaller, runId: string): Promise<Run>;
   /**

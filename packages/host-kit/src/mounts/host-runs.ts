@@ -22,7 +22,7 @@ import type { CallerRuns, MountCaller } from './caller-runs.ts';
 /** The ports and services of {@link hostRuns}. */
 export interface HostRunsOptions extends CreateRunOptions, RunServices {
   readonly streams: PollParts;
-  readonly executor: Pick<Executor, 'execute' | 'notice'>;
+  readonly executor: Pick<Executor, 'execute' | 'onRequest'>;
   readonly tellUnheard: TellUnheard;
 }
 
@@ -43,9 +43,9 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
       const principal = await caller.permit('runs:read');
       return listRuns(store.runs, principal.tenancy, { ...query, also: ownedBy(principal, query.also) });
     },
-    async turns(caller, conversation, limit) {
+    async ofConversation(caller, conversation, limit) {
       const principal = await caller.permit('runs:read');
-      const found = await store.runs.turns(principal.tenancy, conversation, limit);
+      const found = await store.runs.ofConversation(principal.tenancy, conversation, limit);
       return found.filter((run) => isWithinReach(principal, run));
     },
     async cancel(caller, runId) {

@@ -211,7 +211,7 @@ export interface RunStore {
     page: { readonly before: string | undefined; readonly limit: number },
   ): Promise<readonly Run[]>;
   /** Lists up to `limit` runs of a conversation that `read` would find, newest first. */
-  turns(tenancy: Tenancy, conversation: string, limit: number): Promise<readonly Run[]>;
+  ofConversation(tenancy: Tenancy, conversation: string, limit: number): Promise<readonly Run[]>;
   /**
    * Reads and locks the existing ones of these runs in a transaction. For the event log only: the host appends, not a
    * caller.
@@ -236,7 +236,7 @@ export interface RunStore {
   /**
    * Returns those of these runs whose execution must stop: they left `pending` and `running`, or a pause is requested.
    */
-  disturbed(runIds: readonly string[]): Promise<readonly Run[]>;
+  toStop(runIds: readonly string[]): Promise<readonly Run[]>;
   /** Finds the child of a node, in a transaction of its parent. The next transaction of the parent sees its insertion. */
   childOf(parent: Pick<ParentRun, 'runId' | 'nodeId'>, transaction: Transaction): Promise<Run | undefined>;
   /**

@@ -12,7 +12,7 @@ import { runForChange } from './find-run.ts';
 export interface RunServices extends ChangeServices {
   readonly events: RunLog;
   /** `notice` is called with the run after the commit. */
-  readonly executor: { notice(run: Run): void };
+  readonly executor: { onRequest(run: Run): void };
   /** Looks up groups and roles of approvers. Undefined: the host has no directory of them. */
   readonly standingOf?: StandingOf | undefined;
 }
@@ -45,7 +45,7 @@ export async function changeRun(
     if (outcome === 'done') await recordAudit(fact, open.transaction);
     return open.run;
   });
-  executor.notice(run);
+  executor.onRequest(run);
   return run;
 }
 

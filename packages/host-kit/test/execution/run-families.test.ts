@@ -59,7 +59,7 @@ describe.each(Object.entries(STORES))('families on %s', (_name, open) => {
     const clock = systemClock;
     const events = eventLog({ store, clock, random: systemRandom, outbox: async () => 0, appended: () => {} });
     const noticed: string[] = [];
-    const executor = { notice: ({ runId }: Run) => void noticed.push(runId) } as Executor;
+    const executor = { onRequest: ({ runId }: Run) => void noticed.push(runId) } as Executor;
     const families = runFamilies({ log, services: () => ({ store, clock, events, executor }) });
 
     for (let sweeps = 0; sweeps < 3; sweeps++) await families.sweep(new AbortController().signal);

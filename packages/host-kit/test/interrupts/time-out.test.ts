@@ -48,7 +48,7 @@ async function waiting(
     store,
     clock: systemClock,
     events: { ...log, hosted },
-    executor: { notice: ({ runId }) => noticed.push(runId) },
+    executor: { onRequest: ({ runId }) => noticed.push(runId) },
     recordAudit: async () => {},
   });
   return { round, noticed };

@@ -45,7 +45,7 @@ export async function historyOf(
   { limits, reply }: { readonly limits: MemoryLimits; readonly reply: PickReply },
 ): Promise<readonly HistoryEntry[]> {
   if (limits.turns === 0) return [];
-  const found = await runs.turns(caller, conversation, limits.turns);
+  const found = await runs.ofConversation(caller, conversation, limits.turns);
   let room = limits.bytes;
   const entries: HistoryEntry[] = [];
   for (const run of found) {

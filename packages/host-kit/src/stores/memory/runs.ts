@@ -58,7 +58,7 @@ export function runStore(
       );
       return found.sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, limit);
     },
-    async turns(tenancy, conversation, limit) {
+    async ofConversation(tenancy, conversation, limit) {
       const found = stored().filter(
         (run) => run.conversation === conversation && read(tenancy, run.runId).kind === 'found',
       );
@@ -118,7 +118,7 @@ export function runStore(
       return open.sort((a, b) => (a.runId < b.runId ? -1 : 1)).slice(0, limit);
     },
     ...familiesOf(stored),
-    async disturbed(runIds) {
+    async toStop(runIds) {
       return runIds.flatMap((runId) => {
         const run = storedOf(runId);
         if (run === undefined) return [];

@@ -49,8 +49,8 @@ const READ = { name: 'runs-read', text: 'SELECT * FROM runs WHERE run_id = $1 AN
 const FOR_CHANGE = { name: 'runs-for-change', text: `${READ.text} FOR UPDATE` };
 const LIST = { first: listing('runs-list', ''), next: listing('runs-list-next', 'AND run_id < $4') };
 const LIST_IN = { first: listingIn('runs-list-in', ''), next: listingIn('runs-list-in-next', 'AND run_id < $5') };
-const TURNS = {
-  name: 'runs-turns',
+const OF_CONVERSATION = {
+  name: 'runs-of-conversation',
   text: `SELECT * FROM runs WHERE tenant = $1 AND mode = $2 AND conversation = $3
     AND ($5::text[] IS NULL OR workspace = ANY ($5)) ORDER BY run_id DESC LIMIT $4`,
 };
@@ -93,8 +93,8 @@ const TAKE_UP = {
       ORDER BY run_id LIMIT $4 FOR UPDATE SKIP LOCKED)
     RETURNING *`,
 };
-const DISTURBED = {
-  name: 'runs-disturbed',
+const TO_STOP = {
+  name: 'runs-to-stop',
   text: `SELECT * FROM runs WHERE run_id = ANY($1)
     AND (status NOT IN ('pending', 'running') OR pause_request IS NOT NULL)`,
 };
@@ -152,9 +152,9 @@ export function runStore(
         return (await found).rows;
       });
     },
-    async turns({ tenant, mode, workspaces }, conversation, limit) {
+    async ofConversation({ tenant, mode, workspaces }, conversation, limit) {
       const reach = workspaces === 'all' ? null : [...workspaces];
-      const { rows } = await database.query(TURNS, [tenant, mode, conversation, limit, reach]);
+      const { rows } = await database.query(OF_CONVERSATION, [tenant, mode, conversation, limit, reach]);
       return passedOver.all(HELD_RUNS, rows);
     },
     async forAppend(runIds, transaction) {
@@ -183,8 +183,8 @@ export function runStore(
         const { rows } = await database.query(TAKE_UP, [holder, leaseMs, from, most]);
         return [...rows].sort((a, b) => (HELD_RUNS.idOf(a) < HELD_RUNS.idOf(b) ? -1 : 1));
       }),
-    async disturbed(runIds) {
-      return passedOver.all(HELD_RUNS, (await database.query(DISTURBED, [runIds])).rows);
+    async toStop(runIds) {
+      return passedOver.all(HELD_RUNS, (await database.query(TO_STOP, [runIds])).rows);
     },
     async childOf({ runId, nodeId }, transaction) {
       const [row] = (await database.within(transaction, CHILD, [runId, nodeId])).rows;

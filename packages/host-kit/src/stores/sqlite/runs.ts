@@ -26,7 +26,7 @@ const READ = 'SELECT * FROM runs WHERE run_id = ? AND tenant = ? AND mode = ?';
 const LIST = 'SELECT * FROM runs WHERE tenant = ? AND mode = ? AND run_id < ? ORDER BY run_id DESC LIMIT ?';
 const LIST_IN = `SELECT * FROM runs WHERE tenant = ? AND mode = ? AND workspace = ? AND run_id < ?
   ORDER BY run_id DESC LIMIT ?`;
-const TURNS = `SELECT * FROM runs WHERE tenant = ? AND mode = ? AND conversation = ?
+const OF_CONVERSATION = `SELECT * FROM runs WHERE tenant = ? AND mode = ? AND conversation = ?
   AND (? OR workspace IN (SELECT value FROM json_each(?))) ORDER BY run_id DESC LIMIT ?`;
 const FOR_APPEND = 'SELECT * FROM runs WHERE run_id = ?';
 const LAST_SEQUENCES = `SELECT run_id, last_sequence FROM runs WHERE run_id IN (SELECT value FROM json_each(?))`;
@@ -35,7 +35,7 @@ const ACTIVE = `SELECT * FROM runs WHERE scope_id = ? AND tenant = ? AND mode = 
 const UPDATE = `UPDATE runs SET ${STATE_COLUMNS.map((column) => `${column} = ?`).join(', ')} WHERE run_id = ?`;
 const UNFINISHED = `SELECT * FROM runs WHERE status IN ('pending', 'running', 'cancelling') AND run_id > ?
   ORDER BY run_id LIMIT ?`;
-const DISTURBED = `SELECT runs.* FROM json_each(?) AS asked JOIN runs ON run_id = asked.value
+const TO_STOP = `SELECT runs.* FROM json_each(?) AS asked JOIN runs ON run_id = asked.value
   WHERE status NOT IN ('pending', 'running') OR pause_request IS NOT NULL`;
 
 const CHILD = 'SELECT * FROM runs WHERE parent_run_id = ? AND parent_node_id = ?';
@@ -80,9 +80,9 @@ export function runStore(
   const lastSequences = reader.prepare(LAST_SEQUENCES);
   const list = reader.prepare(LIST);
   const listIn = reader.prepare(LIST_IN);
-  const turns = reader.prepare(TURNS);
+  const ofConversation = reader.prepare(OF_CONVERSATION);
   const unfinished = reader.prepare(UNFINISHED);
-  const disturbed = reader.prepare(DISTURBED);
+  const toStop = reader.prepare(TO_STOP);
   const child = database.prepare(CHILD);
 
   return {
@@ -115,9 +115,9 @@ export function runStore(
         .sort((a, b) => (a.runId < b.runId ? 1 : -1))
         .slice(0, limit);
     },
-    async turns({ tenant, mode, workspaces }, conversation, limit) {
+    async ofConversation({ tenant, mode, workspaces }, conversation, limit) {
       const reach = workspaces === 'all' ? [1, '[]'] : [0, JSON.stringify(workspaces)];
-      return committedRuns(turns.all(tenant, mode, conversation, ...reach, limit));
+      return committedRuns(ofConversation.all(tenant, mode, conversation, ...reach, limit));
     },
     async forAppend(runIds, transaction) {
       writer.require(transaction);
@@ -151,8 +151,8 @@ export function runStore(
     },
     claim: async (run) => run,
     unfinished: ({ after = '', limit }) => page({ after, limit }, (from, most) => unfinished.all(from, most)),
-    async disturbed(runIds) {
-      return committedRuns(disturbed.all(JSON.stringify(runIds)));
+    async toStop(runIds) {
+      return committedRuns(toStop.all(JSON.stringify(runIds)));
     },
     async childOf({ runId, nodeId }, transaction) {
       writer.require(transaction);

@@ -31,7 +31,7 @@ function storedRuns({ onStore, assert }: StoreContract): void {
     const found = await store.transaction(async (transaction) => [
       (await store.runs.list(TENANCY, { before: undefined, limit: 1 }))[0],
       (await store.runs.unfinished({ after: undefined, limit: 1 }))[0],
-      (await store.runs.disturbed([run.runId]))[0],
+      (await store.runs.toStop([run.runId]))[0],
       (await store.runs.forAppend([run.runId], transaction))[0],
       await store.runs.activeIn(run, transaction),
     ]);
@@ -142,7 +142,7 @@ function tenancy({ onStore, assert }: StoreContract): void {
       }
     });
     const turns = async (limit: number) =>
-      (await store.runs.turns({ ...TENANCY, workspaces: ['w1'] }, 'a', limit)).map(({ runId }) => runId);
+      (await store.runs.ofConversation({ ...TENANCY, workspaces: ['w1'] }, 'a', limit)).map(({ runId }) => runId);
     assert.deepEqual(await turns(9), ['run_4', 'run_2', 'run_0']);
     assert.deepEqual(await turns(2), ['run_4', 'run_2']);
   });
@@ -191,7 +191,7 @@ function execution({ onStore, assert }: StoreContract): void {
     );
   });
 
-  onStore('disturbed returns the runs that were paused, cancelled or ended', async (store) => {
+  onStore('toStop returns the runs that were paused, cancelled or ended', async (store) => {
     const runs = [
       sampleRun({ runId: 'run_1', status: 'running' }),
       sampleRun({ runId: 'run_2', status: 'running', pauseRequest: { drainPolicy: 'immediate' } }),
@@ -202,8 +202,8 @@ function execution({ onStore, assert }: StoreContract): void {
     await store.transaction(async (transaction) => {
       for (const run of runs) await store.runs.insert(run, transaction);
     });
-    const disturbed = await store.runs.disturbed(['run_1', 'run_2', 'run_3', 'run_4', 'run_x']);
-    assert.deepEqual(disturbed.map(({ runId }) => runId).sort(), ['run_2', 'run_3', 'run_4']);
+    const toStop = await store.runs.toStop(['run_1', 'run_2', 'run_3', 'run_4', 'run_x']);
+    assert.deepEqual(toStop.map(({ runId }) => runId).sort(), ['run_2', 'run_3', 'run_4']);
   });
 
   onStore('a claimed run belongs to this host', async (store) => {
