@@ -122,7 +122,7 @@ function isNamed(token: TokenFacts, named: Exclude<Withdrawal, { readonly kind: 
 }
 
 /** Returns the facts by which a deny list judges a principal. */
-export function credentialFacts({ id, tenancy, tokens = NO_TOKENS, workload }: Principal): CredentialFacts {
+function credentialFacts({ id, tenancy, tokens = NO_TOKENS, workload }: Principal): CredentialFacts {
   const actor = workload?.actor.principalId ?? id;
   return {
     tenant: tenancy.tenant,

@@ -11,7 +11,7 @@ import { requireOwn, type SaveRecord } from './roles.ts';
 import { isOwn } from './withdraw.ts';
 
 /** The most assignments of a tenant, and of a principal in it. */
-export const MOST_ASSIGNMENTS = { tenant: 10_000, principal: 500 } as const;
+const MOST_ASSIGNMENTS = { tenant: 10_000, principal: 500 } as const;
 
 /** A role that a principal gets in a workspace. */
 export type NewAssignment = Pick<StoredAssignment, 'principal' | 'workspace' | 'role'>;

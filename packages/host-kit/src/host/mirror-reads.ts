@@ -64,7 +64,7 @@ export function mirrorReads({ options, report, random, clock }: MirrorReadsOptio
 /** A read takes less. One that hangs is left to the end of its store. */
 export const END_MS = 5000;
 /** Comparing is synchronous work: a longer answer would delay other requests. */
-export const LONGEST_BODY = 262_144;
+const LONGEST_BODY = 262_144;
 const MOST_TRIES = 3;
 
 async function compared(read: ServedRead, rule: MirroredRead): Promise<readonly Difference[] | MirrorSkip> {

@@ -90,7 +90,7 @@ function isInside(block: string, outer: readonly Cidr[]): boolean {
 }
 
 /** @throws {HostError} `validation_error` for a block that is none, or is narrower than a client is told apart */
-export function requireAddresses(blocks: readonly string[] | undefined): void {
+function requireAddresses(blocks: readonly string[] | undefined): void {
   for (const [index, block] of (blocks ?? []).entries()) {
     const problem = addressBlockProblem(block);
     if (problem !== undefined) throw invalid({ field: `allowedAddresses[${index}]`, problem });

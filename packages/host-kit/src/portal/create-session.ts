@@ -73,7 +73,7 @@ export async function createSession(
 }
 
 /** The time in which a code must be exchanged. */
-export const CODE_LIFETIME_MS = 60_000;
+const CODE_LIFETIME_MS = 60_000;
 
 /** One answer for a workspace of others and for one that does not exist. */
 function requireReach(reach: Tenancy, workspaces: Tenancy['workspaces']): void {

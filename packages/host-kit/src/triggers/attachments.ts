@@ -16,7 +16,7 @@ export interface StartAttachment {
 }
 
 /** The type of an artifact that is a file of the message which started its run. */
-export const ATTACHMENT_TYPE = 'attachment';
+const ATTACHMENT_TYPE = 'attachment';
 
 /** Returns the attachments in the document of a message as artifacts of its run. */
 export function attachmentArtifacts(document: JsonObject, { runId, createdAt }: Run): readonly Artifact[] {

@@ -288,7 +288,7 @@ function withoutFailures(trigger: Trigger): Trigger {
  * Returns a trigger after a dead letter; undefined when it stays as it is. A refused message says nothing about the
  * trigger. Exhausted attempts count, and a message after the failure is the end of the trigger.
  */
-export function afterDeadLetter(
+function afterDeadLetter(
   trigger: Trigger,
   cause: 'refused' | 'exhausted',
   failAfter: number,

@@ -42,7 +42,7 @@ export const OVERFLOW = 'overflow';
 export const FLUSH_MS = 10_000;
 export const END_MS = 5000;
 export const MOST_OF_TENANT = 5000;
-export const MOST_CREDENTIALS = 50_000;
+const MOST_CREDENTIALS = 50_000;
 /** Counts that wait for a write. More are possible only while the store fails. */
 export const MOST_WAITING = 200_000;
 /** Other writers wait for a transaction, so it is short. */

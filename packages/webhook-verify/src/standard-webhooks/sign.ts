@@ -5,7 +5,7 @@ import { secretList } from '../secret.ts';
 import { prepareStandardSecret } from './secret.ts';
 
 /** The names of the three headers, in lower case as the specification writes them. */
-export const STANDARD_HEADERS = {
+const STANDARD_HEADERS = {
   id: 'webhook-id',
   timestamp: 'webhook-timestamp',
   signature: 'webhook-signature',
