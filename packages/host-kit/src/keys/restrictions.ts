@@ -89,14 +89,6 @@ function isInside(block: string, outer: readonly Cidr[]): boolean {
   return inner !== undefined && outer.some((cidr) => cidr.bits <= inner.bits && inCidr(inner.base, cidr));
 }
 
-/** @throws {HostError} `validation_error` for a block that is none, or is narrower than a client is told apart */
-function requireAddresses(blocks: readonly string[] | undefined): void {
-  for (const [index, block] of (blocks ?? []).entries()) {
-    const problem = addressBlockProblem(block);
-    if (problem !== undefined) throw invalid({ field: `allowedAddresses[${index}]`, problem });
-  }
-}
-
 /**
  * Returns the fault of a block of client addresses; undefined for a good one. A block of IPv6 has a prefix of 64 bits at most.
  *
