@@ -1,6 +1,6 @@
 import type { KeyQuota, KeyRateLimit } from '@svc/auth/api-key';
 import { type Cidr, inCidr, parseCidr } from '@svc/egress-guard';
-import { HostError, invalid } from '../errors.ts';
+import { HostError } from '../errors.ts';
 
 /** The limits of a key beside its scopes. */
 export interface KeyRestrictions {
