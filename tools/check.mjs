@@ -34,7 +34,7 @@ const STAGES = [
       { name: 'licences', command: ['tools/check-licences.mjs'], built: true },
       { name: 'changesets', command: ['tools/check-changesets.mjs'] },
       { name: 'versions', command: ['tools/write-versions.mjs', '--check'], isGenerated: true },
-      { name: 'events', command: ['tools/write-event-names.mjs', '--check'], isGenerated: true },
+      { name: 'events', command: ['packages/host-kit/write-event-names.mjs', '--check'], isGenerated: true },
       { name: 'manifests', command: ['tools/write-manifests.mjs', '--check'], isGenerated: true },
     ],
   ],

@@ -18,7 +18,7 @@ const DOCS = ['reference', 'docstrings', 'api'];
 const GENERATORS = [
   ['tools/write-versions.mjs'],
   ['tools/write-manifests.mjs'],
-  ['tools/write-event-names.mjs'],
+  ['packages/host-kit/write-event-names.mjs'],
   ['tools/write-interface.mjs'],
   ['deploy/grafana/write-board.mjs'],
   ['node_modules/vitest/vitest.mjs', 'run', 'published-schemas', 'packages/conformance/test/checks', '--update'],

@@ -21,7 +21,7 @@ export {
   type HostErrorOptions,
   type RunStatusDetails,
 } from './errors.ts';
-export type { EventPayloads, EventType, PayloadOf } from './events/event-types.ts';
+export type { EventPayloads, PayloadOf } from './events/event-types.ts';
 export type { PayloadProblem, PayloadShape } from './events/shape.ts';
 export type { HealthCheck, HealthReason, Phase } from './health/check.ts';
 export type { HealthReport } from './health/health.ts';

@@ -1,7 +1,7 @@
 import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EVENT_RENAMES, eventName, canonicalEventName } from '../src/event-names.ts';
+import { canonicalEventName, EVENT_RENAMES, eventName } from '../src/event-names.ts';
 import { bindId, mintId, projectId, resolveId } from '../src/ids.ts';
 import { errorEnvelope, projectOwner } from '../src/projection/index.ts';
 
@@ -84,11 +84,9 @@ describe('event names', () => {
     }
   });
   test('leaves all other names unchanged', () => {
-    expect([eventName(1, 'run.started'), canonicalEventName(1, 'run.started'), eventName(1, 'acme.own-event')]).toEqual([
-      'run.started',
-      'run.started',
-      'acme.own-event',
-    ]);
+    expect([eventName(1, 'run.started'), canonicalEventName(1, 'run.started'), eventName(1, 'acme.own-event')]).toEqual(
+      ['run.started', 'run.started', 'acme.own-event'],
+    );
   });
 });
 

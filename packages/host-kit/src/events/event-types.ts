@@ -1,4 +1,5 @@
 import type { Major } from '@svc/versioning';
+import type { EventTypeV1, EventTypeV2 } from '@svc/webhook-verify/events';
 import type { Json, JsonObject } from '../json.ts';
 import { nearestOf } from '../nearest.ts';
 import { open, type PayloadShape } from './shape.ts';
@@ -11,7 +12,7 @@ export interface EventType extends PayloadRules {
   readonly type: string;
   /** The name in major 1. */
   readonly typeInMajor1: string;
-  /** What has happened, as a sentence. */
+  /** A sentence about the event. */
   readonly text: string;
   /** Who records the events. */
   readonly recordedBy: Recorder;
@@ -83,19 +84,10 @@ const NAMES: readonly string[] = [...new Set([...NAMED[2].keys(), ...NAMED[1].ke
 
 /** Payloads by event type, in the names of major 2. A type that is missing here takes any JSON object. */
 export type EventPayloads = {
-  readonly [T in keyof Vocabulary as Vocabulary[T] extends Described ? T : never]: Vocabulary[T] extends Described<
-    infer Payload
-  >
-    ? Payload
-    : never;
+  readonly [T in keyof typeof VOCABULARY as (typeof VOCABULARY)[T] extends { readonly payload: PayloadShape }
+    ? T
+    : never]: (typeof VOCABULARY)[T] extends { readonly payload: PayloadShape<infer Payload> } ? Payload : never;
 };
-
-type Vocabulary = typeof VOCABULARY;
-type Described<Payload = unknown> = { readonly payload: PayloadShape<Payload> };
-type NameInMajor1 = {
-  [T in keyof Vocabulary]: Vocabulary[T] extends { readonly nameInMajor1: infer Name extends string } ? Name : T;
-}[keyof Vocabulary];
-type KnownName = keyof Vocabulary | NameInMajor1;
 
 /**
  * The payload of an event that an engine appends: of its type; any JSON object for a vendor's type; any JSON for a type
@@ -105,10 +97,10 @@ export type PayloadOf<T extends string> = string extends T
   ? Json
   : T extends keyof EventPayloads
     ? EventPayloads[T]
-    : T extends KnownName
+    : T extends EventTypeV1 | EventTypeV2
       ? JsonObject
       : T extends `${infer First}.${string}`
-        ? [Extract<KnownName, `${First}.${string}`>] extends [never]
+        ? [Extract<EventTypeV1 | EventTypeV2, `${First}.${string}`>] extends [never]
           ? JsonObject
           : never
         : never;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 
-/** What each event about a subscription says, by its name. A host puts its organization and a dot in front. */
+/** A sentence about each event about a subscription, by its name. A host puts its organization and a dot in front. */
 const OPERATIONAL_EVENTS = {
   'subscription.failing': 'Several attempts in a row at a subscription have failed.',
   'subscription.failed': 'A subscription failed. Nothing is attempted any more.',
@@ -39,7 +39,7 @@ export function isOperationalEvent(eventType: string): boolean {
   return operationalEventText(eventType) !== undefined;
 }
 
-/** Returns what an event about a subscription says, as a sentence; undefined for any other type. */
+/** Returns a sentence about an event about a subscription; undefined for any other type. */
 export function operationalEventText(eventType: string): string | undefined {
   const dot = eventType.indexOf('.');
   return dot === -1 ? undefined : TEXTS.get(eventType.slice(dot + 1));

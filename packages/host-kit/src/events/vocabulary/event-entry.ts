@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../json.ts';
-import type { InterruptKind } from '../../ports/interrupts.ts';
 import { boundId, plainId } from '../members.ts';
 import { closed, type Members, object, type PayloadShape } from '../shape.ts';
 
 /** All that is known of an event type. Its key in the vocabulary is its name in major 2. @see Interface: Events */
 export interface EventEntry extends Partial<PayloadRules> {
-  /** What has happened, as a sentence. */
+  /** A sentence about the event. */
   readonly text: string;
   /** The name in major 1. Default: that of major 2. */
   readonly nameInMajor1?: string;
@@ -31,7 +30,7 @@ export type Recorder =
   | 'kit-and-engine'
   | 'roles-and-engine'
   | 'nobody'
-  | { readonly questions: 'any' | InterruptKind };
+  | { readonly questions: 'any' | 'approval' | 'clarification' };
 
 /** The payload of an event type whose members the interface names. */
 export interface PayloadRules {

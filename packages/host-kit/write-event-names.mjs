@@ -1,15 +1,15 @@
 /**
  * Writes the names of the event types into the packages that need them without the host, from the vocabulary of
- * `@svc/host-kit`: `node tools/write-event-names.mjs`. `--check` writes nothing, and fails on an outdated file.
+ * `@svc/host-kit`: `node packages/host-kit/write-event-names.mjs`. `--check` writes nothing, and fails on an outdated file.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { VOCABULARY } from '../packages/host-kit/src/events/vocabulary/vocabulary.ts';
+import { VOCABULARY } from './src/events/vocabulary/vocabulary.ts';
 
 const WRITTEN = 'Written by `npm run generate` from the vocabulary of the host kit: change an event type there.';
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const isCheck = argv.includes('--check');
 for (const [path, text] of [
   ['packages/webhook-verify/src/events/names.ts', namesOfBothMajors()],
