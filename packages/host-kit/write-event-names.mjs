@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const isCheck = argv.includes('--check');
 for (const [path, text] of [
   ['packages/webhook-verify/src/events/names.ts', namesOfBothMajors()],
-  ['packages/versioning/src/event-renames.ts', renames()],
+  ['packages/versioning/src/event-vocabulary.ts', renames()],
 ]) {
   const file = join(root, path);
   if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
@@ -45,7 +45,18 @@ function renames() {
 /** The event types that the majors spell differently, as pairs of the name in major 1 and the name in major 2. */
 export const EVENT_RENAMES: readonly (readonly [v1: string, v2: string])[] = [
 ${pairs.join('')}];
+
+/** The first words of all event types of both majors, as far as an organization could have them as its name. */
+export const EVENT_FIRST_WORDS: readonly string[] = [
+${firstWords().map((word) => `  '${word}',\n`).join('')}];
 `;
+}
+
+/** Sorted, so that a new event type moves no other line. */
+function firstWords() {
+  const names = Object.entries(VOCABULARY).flatMap((entry) => [nameInMajor1(entry), entry[0]]);
+  const words = new Set(names.map((name) => name.slice(0, name.indexOf('.'))));
+  return [...words].filter((word) => /^[a-z0-9-]+$/.test(word)).sort();
 }
 
 function nameInMajor1([name, { nameInMajor1 = name }]) {

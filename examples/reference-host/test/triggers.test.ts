@@ -266,6 +266,16 @@ describe(covers('triggers.webhook.rotation'), () => {
     await operator(triggerId, '/rotate-secret', { body: { secret: 'another secret of the sender' } });
     expect((await send(url, message())).status).toBe(401);
   });
+
+  test('a repeated request of the same key shows the same secret, and leaves the replaced one valid', async () => {
+    const { url, triggerId } = await register();
+    const request = { body: {}, headers: { 'idempotency-key': 'abcdefghijklmnop' } };
+    const first = await operator(triggerId, '/rotate-secret', request);
+    const again = await operator(triggerId, '/rotate-secret', request);
+    expect([again.status, again.body]).toEqual([200, first.body]);
+    expect(again.headers.get('svc-idempotent-replay')).toBe('true');
+    for (const secret of [SECRET, again.body.secret]) expect((await send(url, message(), secret)).status).toBe(202);
+  });
 });
 
 describe(covers('triggers.webhook.limits', 'triggers.webhook.refusals-audited'), () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { covers } from '@svc/tools/covers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
@@ -150,6 +151,37 @@ describe(covers('webhooks.replay-job.queued'), () => {
     expect((await post(`${path}/replay`, { since, types: ['run.started'] })).body.error).toBe('validation_error');
     expect((await post(`${path}/replay`, { since }, READER)).status).toBe(403);
     expect((await post(`${path}/replay`, { since }, OTHER_TENANT)).status).toBe(404);
+  });
+});
+
+describe(covers('webhooks.owner-changes.idempotent'), () => {
+  test('a repeated request for a job or a test delivery has no second effect', async () => {
+    const { path } = await withDeadLetters();
+    const requests: readonly (readonly [path: string, body: object])[] = [
+      [`${path}/dead-letters/redrive-matching`, { rate: 1 }],
+      [`${path}/replay`, { since: '2026-01-01T00:00:00Z', rate: 1 }],
+      [`${path}/test`, { type: 'run.failed' }],
+    ];
+    for (const [to, body] of requests) {
+      const headers = { 'idempotency-key': randomUUID() };
+      const first = await host.call(to, { body, headers });
+      const again = await host.call(to, { body, headers });
+      expect([first.status, first.headers.get('svc-idempotent-replay')]).toEqual([expect.any(Number), null]);
+      expect([again.status, again.body]).toEqual([first.status, first.body]);
+      expect(again.headers.get('svc-idempotent-replay')).toBe('true');
+      const other = await host.call(to, { body: { ...body, rate: 2 }, headers });
+      expect(other.status).toBe(to.endsWith('/test') ? 400 : 409);
+    }
+    expect((await host.call(`${path}/jobs`)).body.jobs).toHaveLength(2);
+    expect(host.receiver.deliveries.filter(({ event }) => event.type === 'example.webhook.test')).toHaveLength(1);
+  });
+
+  test('a request that is refused leaves its key free', async () => {
+    const { path } = await withDeadLetters();
+    const headers = { 'idempotency-key': randomUUID() };
+    const to = `${path}/replay`;
+    expect((await host.call(to, { body: { since: 'yesterday' }, headers })).status).toBe(400);
+    expect((await host.call(to, { body: { since: '2026-01-01T00:00:00Z' }, headers })).status).toBe(202);
   });
 });
 

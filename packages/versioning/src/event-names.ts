@@ -1,7 +1,7 @@
-import { EVENT_RENAMES } from './event-renames.ts';
+import { EVENT_RENAMES } from './event-vocabulary.ts';
 import type { Major } from './version.ts';
 
-export { EVENT_RENAMES } from './event-renames.ts';
+export { EVENT_RENAMES } from './event-vocabulary.ts';
 
 /**
  * Returns a major's spelling of an event type that is given in the canonical vocabulary, which is the one of major 2.

@@ -1,3 +1,4 @@
+import { EVENT_FIRST_WORDS } from './event-vocabulary.ts';
 import { MANIFEST } from './manifest.ts';
 
 /**
@@ -18,7 +19,7 @@ export function checkVendorOrg(org: string): string {
   }
   if (RESERVED.has(org)) {
     throw new TypeError(
-      `org: "${org}" is reserved for the protocol. Choose a name that is not a segment of its paths.`,
+      `org: "${org}" is reserved for the protocol. Choose a name that begins no path and no event type of it.`,
     );
   }
   return org;
@@ -26,9 +27,13 @@ export function checkVendorOrg(org: string): string {
 
 const ORG = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 
-/** The path segments of the manifest, the prefixes of the majors, and the protocol's other reserved names. */
+/**
+ * The path segments of the manifest, the prefixes of the majors, the first words of the event types, which no vendor's
+ * event has, and the protocol's other reserved names.
+ */
 const RESERVED: ReadonlySet<string> = new Set([
   ...MANIFEST.flatMap(({ path }) => path.split(/[/:]/)),
+  ...EVENT_FIRST_WORDS,
   'v1',
   'v2',
   'svc',

@@ -124,7 +124,11 @@ describe(covers('versioning.paths.vendor-twin-retires'), () => {
 });
 
 describe(covers('versioning.paths.org-not-a-segment'), () => {
-  test.each(['runs', 'webhooks', 'v1', 'host', 'openapi.json', 'events', 'effect-seams'])('rejects %s', (org) => {
+  test.each([
+    ...['runs', 'webhooks', 'v1', 'host', 'openapi.json', 'events', 'effect-seams'],
+    // The first words of event types: the events of such an organization would be taken for those of the protocol.
+    ...['agent', 'node', 'memory', 'voice', 'core', 'run', 'import', 'tool', 'workflow-chain'],
+  ])('rejects %s', (org) => {
     expect(() => checkVendorOrg(org)).toThrow(TypeError);
   });
   test.each(['acme', 'example', 'my-company'])('accepts %s', (org) => {

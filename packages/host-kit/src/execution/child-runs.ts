@@ -1,3 +1,4 @@
+import { asJson } from '../as-json.ts';
 import type { RecordAudit } from '../audit/fact.ts';
 import { factAboutRun } from '../audit/fact.ts';
 import { ask } from '../interrupts/ask.ts';
@@ -10,7 +11,6 @@ import { isTerminal, type Run } from '../ports/runs.ts';
 import { childRun, depthBelow } from '../runs/child-run.ts';
 import { engineRefusal } from '../runs/engine-refusal.ts';
 import type { OpenRun } from '../runs/event-log.ts';
-import { asJson } from './as-json.ts';
 import type { DrivenRun } from './driven-run.ts';
 import type { Redactor } from './redactor.ts';
 import type { RunFamilies } from './run-families.ts';

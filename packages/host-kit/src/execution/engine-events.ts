@@ -1,24 +1,18 @@
 import { EVENT_TYPES, storedType } from '../events/event-types.ts';
-import { held } from '../events/gate.ts';
-import { nodeId } from '../events/members.ts';
+import { judged } from '../events/gate.ts';
 import type { NewEvent, WorkflowEngine } from '../ports/engine.ts';
-import { asJson } from './as-json.ts';
 
 /**
  * Makes the gate for the events of an engine.
  *
  * @returns a function that returns an event as it is stored. It throws a TypeError for an event that only the kit
- * records, a type that the engine does not declare, an event that the vocabulary does not have, a payload that is no
- * JSON, and a malformed node id
+ * records, a type that the engine does not declare, and as `judged`
  */
 export function engineGate({ events }: Pick<WorkflowEngine, 'events'>): (event: NewEvent) => NewEvent {
   const declared = events && new Set(events.map((name) => storedType(name) ?? name));
   return (event) => {
     refuseReserved(storedType(event.type) ?? event.type);
-    if (event.nodeId !== undefined && nodeId.problem(event.nodeId) !== undefined) {
-      throw new TypeError(`${event.type}: nodeId must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ : -. Change it.`);
-    }
-    const taken = held({ ...event, payload: asJson(`${event.type}: payload`, event.payload) });
+    const taken = judged(event);
     if (declared?.has(taken.type) === false) {
       throw new TypeError(`${event.type}: is not in events of the engine. Add it there.`);
     }

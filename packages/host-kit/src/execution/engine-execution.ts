@@ -1,4 +1,5 @@
 import { mintId } from '@svc/versioning/ids';
+import { asJson } from '../as-json.ts';
 import type { RecordAudit } from '../audit/fact.ts';
 import { held } from '../events/gate.ts';
 import { ask } from '../interrupts/ask.ts';
@@ -15,7 +16,6 @@ import { artifactEvent, endedEvent } from '../runs/host-events.ts';
 import type { RunDraft } from '../runs/run-draft.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import type { WorkspaceFileLimits } from '../workspace/files.ts';
-import { asJson } from './as-json.ts';
 import { type ChildRunsParts, childRuns } from './child-runs.ts';
 import { configurableOf } from './configurable.ts';
 import type { DrivenRun } from './driven-run.ts';

@@ -41,4 +41,14 @@ describe('a limit of two loop iterations', () => {
     limits.takeBack(2);
     expect(limits.breachIn(run, [STARTED])?.at).toBe(0);
   });
+
+  test('counts the executions of a node that only the payload names', async () => {
+    const limits = await limitsOf();
+    limits.takeBack(0);
+    const { nodeId: _, ...unnamed } = completed(1);
+    limits.count([unnamed, { ...unnamed, sequence: 2 }]);
+    expect(limits.breachIn(run, [{ type: 'node.started', payload: STARTED.payload }])?.at).toBe(0);
+    const other = { type: 'node.started', payload: { ...STARTED.payload, nodeId: 'other' } };
+    expect(limits.breachIn(run, [other])).toBeUndefined();
+  });
 });

@@ -53,8 +53,8 @@ export class NodeLimits {
     if (this.#completed === undefined) return;
     for (const event of recorded) {
       countCompleted(this.#completed, event);
-      const { type, nodeId, sequence } = event;
-      if (type === 'node.completed' && nodeId !== undefined) this.#open.push({ nodeId, sequence });
+      const nodeId = completedNode(event);
+      if (nodeId !== undefined) this.#open.push({ nodeId, sequence: event.sequence });
     }
   }
 
@@ -84,7 +84,7 @@ export class NodeLimits {
       if (event.type !== 'node.started') continue;
       started += 1;
       if (started > this.#nodes) return { at, breach: tooManyNodes(this.#nodes, started) };
-      const { nodeId = '' } = event;
+      const nodeId = nodeOf(event) ?? '';
       const iteration = (this.#completed?.get(nodeId) ?? 0) + (completed.get(nodeId) ?? 0) + 1;
       if (iteration > this.#loops) return { at, breach: tooManyLoops(this.#loops, iteration) };
     }
@@ -92,8 +92,19 @@ export class NodeLimits {
   }
 }
 
-function countCompleted(completed: Map<string, number>, { type, nodeId }: Pick<NewEvent, 'type' | 'nodeId'>): void {
-  if (type === 'node.completed' && nodeId !== undefined) completed.set(nodeId, (completed.get(nodeId) ?? 0) + 1);
+function countCompleted(completed: Map<string, number>, event: NewEvent): void {
+  const nodeId = completedNode(event);
+  if (nodeId !== undefined) completed.set(nodeId, (completed.get(nodeId) ?? 0) + 1);
+}
+
+function completedNode(event: NewEvent): string | undefined {
+  return event.type === 'node.completed' ? nodeOf(event) : undefined;
+}
+
+/** The payload of a node's event names its node, and so may the event itself. */
+function nodeOf({ nodeId, payload }: NewEvent): string | undefined {
+  if (nodeId !== undefined) return nodeId;
+  return isJsonObject(payload) && typeof payload.nodeId === 'string' ? payload.nodeId : undefined;
 }
 
 /** Counts the clarifications that a node asked for, from the log. */

@@ -1,11 +1,11 @@
 import { mintId } from '@svc/versioning/ids';
+import { asJson } from '../as-json.ts';
 import type { Json } from '../json.ts';
 import type { Effect, EffectState } from '../ports/effects.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { EffectNotMade, type EffectRequest, EffectUnsettled, type RunEffect } from '../ports/run-effects.ts';
 import { isExecutable } from '../ports/runs.ts';
 import { epochOf, type OpenRun } from '../runs/event-log.ts';
-import { asJson } from './as-json.ts';
 import type { DrivenRun } from './driven-run.ts';
 import { type EffectIdentity, effectIdentity } from './effect-id.ts';
 import type { Redactor } from './redactor.ts';

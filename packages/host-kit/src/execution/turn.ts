@@ -1,3 +1,4 @@
+import { asJson } from '../as-json.ts';
 import { held } from '../events/gate.ts';
 import { yieldToLoop } from '../ports/clock.ts';
 import {
@@ -16,7 +17,6 @@ import type { RunLog } from '../runs/event-log.ts';
 import { cancelledEvents, endedEvent, startedEvent } from '../runs/host-events.ts';
 import type { RunDraft } from '../runs/run-draft.ts';
 import { UnhandledRejections } from '../unhandled-rejections.ts';
-import { asJson } from './as-json.ts';
 import { DrivenRun } from './driven-run.ts';
 import { DrivenTime } from './driven-time.ts';
 import { engineExecution, type RunReach } from './engine-execution.ts';

@@ -128,6 +128,7 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
       path: '/webhooks/{webhookId}/test',
       scope,
       takesBody: true,
+      takesKey: true,
       describes: {
         operationId: 'testWebhook',
         summary: 'Send a test delivery',
@@ -140,13 +141,20 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
       },
       async serve(call) {
         const { type } = parse(testRequest, call.json);
-        const { subscription, attempt } = await sendTest({
+        const test = {
           principal: call.principal,
           webhookId: idIn(call),
-          payloadFor: (subscription) => testPayload(subscription, type, subscribable),
+          payloadFor: (subscription: Subscription) => testPayload(subscription, type, subscribable),
           signal: call.gone(),
-        });
-        return ok(testView(subscription, attempt));
+        };
+        // The outcome is known when nothing is left to store, so it is kept in a transaction of its own.
+        return call.once<JsonObject>(
+          async () => {
+            const { subscription, attempt } = await sendTest(test);
+            return testView(subscription, attempt);
+          },
+          async (view) => ok(view),
+        );
       },
     }),
   ];

@@ -112,7 +112,7 @@ export function operatorRoutes(options: OperatorRoutesOptions): MountRoute[] {
         return ok(operatorView(edited));
       },
     }),
-    // A mount ignores `Idempotency-Key`. A repeated pause or resume changes nothing.
+    // Safe without an idempotency key: a repeated pause or resume changes nothing.
     ...(['pause', 'resume'] as const).map((signal) =>
       mountRoute({
         method: 'POST',

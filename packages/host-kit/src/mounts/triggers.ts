@@ -9,6 +9,7 @@ import {
   managedTrigger,
   moveTrigger,
   type RedriveTriggerOptions,
+  type RotatedTrigger,
   type RotateTriggerOptions,
   redriveTrigger,
   removeTrigger,
@@ -174,6 +175,7 @@ function changingRoutes(options: TriggerMountOptions): MountRoute[] {
       path: '/triggers/{triggerId}/rotate-secret',
       scope,
       takesBody: true,
+      takesKey: true,
       describes: {
         operationId: 'rotateTriggerSecret',
         summary: 'Rotate the secret of a trigger',
@@ -195,13 +197,22 @@ function changingRoutes(options: TriggerMountOptions): MountRoute[] {
             field: 'secret',
             problem: 'must have the form of the preset, or be of visible ASCII characters',
           });
-        const rotated = await rotateTriggerSecret(options, starter, triggerIn(call), brought);
-        const { trigger, secret, previousSecretExpiresAt } = rotated;
-        return ok({
-          trigger: await bodyOf(options, trigger),
-          ...(brought === undefined && { secret }),
-          previousSecretExpiresAt: new Date(previousSecretExpiresAt).toISOString(),
-        });
+        const triggerId = triggerIn(call);
+        return call.once<JsonObject>(
+          async (save) => {
+            const shown = ({ secret, previousSecretExpiresAt }: RotatedTrigger): JsonObject => ({
+              ...(brought === undefined && { secret }),
+              previousSecretExpiresAt: new Date(previousSecretExpiresAt).toISOString(),
+            });
+            return shown(
+              await rotateTriggerSecret(options, starter, triggerId, brought, (rotated, transaction) =>
+                save(shown(rotated), transaction),
+              ),
+            );
+          },
+          async (rotation) =>
+            ok({ trigger: await bodyOf(options, await managedTrigger(store, starter, triggerId)), ...rotation }),
+        );
       },
     }),
   ];

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
-import { type AuthorizedCall, type MountRoute, mountRoute, parse } from '../http/route.ts';
+import { type MountCall, type MountRoute, mountRoute, parse, type Reply } from '../http/route.ts';
+import type { JsonObject } from '../json.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
-import { type AskedJob, type JobOptions, jobOf, moveJob, startJob } from '../webhooks/jobs.ts';
+import { type AskedJob, type JobOptions, jobOf, moveJob, type SubscriptionJob, startJob } from '../webhooks/jobs.ts';
 import { managed } from '../webhooks/operator-actions.ts';
 import { countMatching, storedFilter } from '../webhooks/redrive-matching.ts';
 import type { SubscribableEvents } from '../webhooks/subscribable.ts';
@@ -51,6 +52,7 @@ function startingRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
       path: '/webhooks/{webhookId}/dead-letters/redrive-matching',
       scope,
       takesBody: true,
+      takesKey: true,
       describes: {
         operationId: 'redriveMatching',
         summary: 'Redrive matching dead letters',
@@ -76,6 +78,7 @@ function startingRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
       path: '/webhooks/{webhookId}/replay',
       scope,
       takesBody: true,
+      takesKey: true,
       describes: {
         operationId: 'replayEvents',
         summary: 'Replay events',
@@ -102,6 +105,7 @@ function startingRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
       path: '/webhooks/{webhookId}/dead-letters/transfer',
       scope,
       takesBody: true,
+      takesKey: true,
       describes: {
         operationId: 'transferDeadLetters',
         summary: 'Transfer dead letters',
@@ -119,9 +123,18 @@ function startingRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
     }),
   ];
 
-  async function started(call: AuthorizedCall, asked: AskedJob) {
-    const { subscription, job } = await startJob(options, call.principal, idIn(call), asked);
-    return ok(jobView(subscription, job), 202);
+  /** Starts a job once under the idempotency key of the request. */
+  function started(call: MountCall, asked: AskedJob): Promise<Reply> {
+    const viewOf = ({ subscription, job }: SubscriptionJob) => jobView(subscription, job);
+    return call.once<JsonObject>(
+      async (save) =>
+        viewOf(
+          await startJob(options, call.principal, idIn(call), asked, (started, transaction) =>
+            save(viewOf(started), transaction),
+          ),
+        ),
+      async (view) => ok(view, 202),
+    );
   }
 
   /** The stored name of an event type that the subscription receives. */

@@ -37,7 +37,7 @@ import type { WorkspaceStore } from './workspace.ts';
  *    `runs`.
  * 4. **Isolation.** A method that takes a `transaction` sees the earlier writes of that transaction. When two
  *    transactions ask for the same run (`runs.readForChange`, `runs.forAppend`), scope (`runs.activeIn`), subscription
- *    (`subscriptions.updateState`, `updateSecrets`), job (`webhookJobs.change`), trigger (`triggers.change`), effect (`effects.readForChange`), API key (`apiKeys.readForChange`), tenant (`access.hold`, `portalSessions.countOpen`) or place (`byok.count`, `triggers.count`, `workspace.newest`), the second waits until
+ *    (`subscriptions.updateState`, `updateSecrets`, `webhookJobs.countOpen`), job (`webhookJobs.change`), trigger (`triggers.change`), effect (`effects.readForChange`), API key (`apiKeys.readForChange`), tenant (`access.hold`, `portalSessions.countOpen`) or place (`byok.count`, `triggers.count`, `workspace.newest`), the second waits until
  *    the first has ended; so do two that call `audit.append`. A method without that parameter is atomic by itself; in a
  *    store that outlives its process it returns committed records only.
  * 5. **Exclusive claims.** At any time, one claimant at most holds a delivery or an idempotency key, and one host

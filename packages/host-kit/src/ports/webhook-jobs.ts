@@ -46,7 +46,7 @@ export interface WebhookJobStore {
     webhookId: string,
     page: { readonly before: string | undefined; readonly limit: number },
   ): Promise<readonly WebhookJob[]>;
-  /** Counts the jobs of a subscription that run or are paused. */
+  /** Counts the jobs of a subscription that run or are paused. Holds the subscription against other counts. */
   countOpen(webhookId: string, transaction: Transaction): Promise<number>;
   /**
    * Returns up to `limit` running jobs of all subscriptions whose next step is due at `now`, the earliest first. A step

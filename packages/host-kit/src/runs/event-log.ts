@@ -1,4 +1,5 @@
 import { HostError } from '../errors.ts';
+import { judged } from '../events/gate.ts';
 import { groupCommit } from '../group-commit.ts';
 import type { NewEvent } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
@@ -76,12 +77,14 @@ export function eventLog(options: EventLogOptions): RunLog {
   });
 
   const log: RunLog = {
-    append: (runId, event, epoch) =>
-      log.step(runId, epoch, async (draft) => {
+    append: async (runId, given, epoch) => {
+      const event = judged(given);
+      return log.step(runId, epoch, async (draft) => {
         const [recorded] = await draft.append(event);
         if (recorded === undefined) throw refusal(draft.run, event.type);
         return recorded;
-      }),
+      });
+    },
     async step<T>(runId: string, epoch: number | undefined, work: (draft: RunDraft) => Promise<T>): Promise<T> {
       const done: T[] = [];
       const take = async (draft: RunDraft): Promise<void> => {

@@ -3,6 +3,7 @@ import type { ChangeServices } from '../audit/change-services.ts';
 import { type AuditAction, factAbout } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
 import type { Lookup } from '../lookup.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
 import type { Store } from '../ports/store.ts';
 import type { StoreClock } from '../ports/store-clock.ts';
@@ -157,6 +158,7 @@ export interface RotatedTrigger {
  * is not accepted any more. A repetition with the current secret changes nothing. The credential of a stream is replaced at once.
  *
  * @param brought the new secret of the sender. Undefined: the host generates one
+ * @param save is called in the transaction of the change
  * @throws {HostError} as `managedTrigger`; `validation_error` for a trigger without a sender, a relay and a credential, and
  *   for a credential that the caller does not bring
  */
@@ -165,11 +167,12 @@ export async function rotateTriggerSecret(
   principal: Principal,
   triggerId: string,
   brought: string | undefined,
+  save: Save<RotatedTrigger> = saveNothing,
 ): Promise<RotatedTrigger> {
   const { random, secrets, clock, overlapMs } = options;
   let secret = brought ?? '';
   let previousSecretExpiresAt = clock.now() + overlapMs;
-  const trigger = await changed(options, principal, triggerId, 'trigger.rotate-secret', (current) => {
+  const replace = (current: Trigger): Trigger => {
     if (current.source === 'stream') {
       secret = broughtCredential(current.stream, brought);
       previousSecretExpiresAt = clock.now();
@@ -184,8 +187,13 @@ export async function rotateTriggerSecret(
     }
     const kept = { secret: replaced, expiresAt: previousSecretExpiresAt };
     return { ...current, ...sealTriggerSecrets(secrets, triggerId, { current: secret, previous: kept }) };
-  });
-  return { trigger, secret, previousSecretExpiresAt };
+  };
+  const rotated = (trigger: Trigger): RotatedTrigger => ({ trigger, secret, previousSecretExpiresAt });
+  return rotated(
+    await changed(options, principal, triggerId, 'trigger.rotate-secret', replace, (trigger, transaction) =>
+      save(rotated(trigger), transaction),
+    ),
+  );
 }
 
 export interface RedriveTriggerOptions extends ChangeServices {
@@ -252,6 +260,7 @@ async function changed(
   triggerId: string,
   action: AuditAction,
   change: (trigger: Trigger) => Trigger,
+  save: Save<Trigger> = saveNothing,
 ): Promise<Trigger> {
   await managedTrigger(store, principal, triggerId);
   const now = clock.now();
@@ -263,6 +272,7 @@ async function changed(
     );
     if (after === undefined) throw absent();
     await recordAudit(factOf(principal, after, action, now), transaction);
+    await save(after, transaction);
     return after;
   });
 }

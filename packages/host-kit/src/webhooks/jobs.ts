@@ -3,6 +3,7 @@ import { mintId } from '@svc/versioning/ids';
 import type { ChangeServices } from '../audit/change-services.ts';
 import { type AuditAction, factAbout } from '../audit/fact.ts';
 import type { JsonObject } from '../json.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
 import type { Store } from '../ports/store.ts';
 import type { StoreClock } from '../ports/store-clock.ts';
@@ -24,9 +25,16 @@ export interface AskedJob {
   readonly rate: number;
 }
 
+/** A job, and the subscription on whose deliveries it works. */
+export interface SubscriptionJob {
+  readonly subscription: Subscription;
+  readonly job: WebhookJob;
+}
+
 /**
  * Starts a job on the deliveries of a subscription. `stepJobs` carries it out.
  *
+ * @param save is called in the transaction that stores the job
  * @throws {HostError} as `managed`; `subscription_state_conflict` when the subscription is not in the state that the
  * job needs, or has 5 open jobs already
  */
@@ -35,7 +43,8 @@ export async function startJob(
   principal: Principal,
   webhookId: string,
   { kind, request, rate }: AskedJob,
-): Promise<{ readonly subscription: Subscription; readonly job: WebhookJob }> {
+  save: Save<SubscriptionJob> = saveNothing,
+): Promise<SubscriptionJob> {
   const subscription = await managed(store, principal, webhookId);
   if (subscription.push !== undefined) throw conflict('A push of a run has no jobs.');
   if (kind === 'transfer') await requireTransferable(store, principal, subscription, String(request.to));
@@ -62,6 +71,7 @@ export async function startJob(
     if ((await store.webhookJobs.countOpen(webhookId, transaction)) >= MOST_OPEN) throw conflict(TOO_MANY);
     await store.webhookJobs.insert(job, transaction);
     await recordAudit(fact, transaction);
+    await save({ subscription, job }, transaction);
   });
   return { subscription, job };
 }
@@ -80,7 +90,7 @@ export async function moveJob(
   webhookId: string,
   jobId: string,
   signal: JobSignal,
-): Promise<{ readonly subscription: Subscription; readonly job: WebhookJob }> {
+): Promise<SubscriptionJob> {
   const found = await jobOf(store, principal, webhookId, jobId);
   const target = `${found.subscription.tenant}/${webhookId}`;
   const now = clock.now();
@@ -108,7 +118,7 @@ export async function jobOf(
   principal: Principal,
   webhookId: string,
   jobId: string,
-): Promise<{ readonly subscription: Subscription; readonly job: WebhookJob }> {
+): Promise<SubscriptionJob> {
   const subscription = await managed(store, principal, webhookId);
   const job = await store.webhookJobs.read(webhookId, jobId);
   if (job === undefined) throw missing();

@@ -76,7 +76,7 @@ function withRunIds(major: Major, { tenant }: Run, type: string, payload: Json):
   if (major === 1 || members === undefined || !isJsonObject(payload)) return payload;
   const bound = members.flatMap((name) => {
     const id = payload[name];
-    return typeof id === 'string' && !id.includes('/') ? [[name, bindId(tenant, id)] as const] : [];
+    return typeof id === 'string' ? [[name, bindId(tenant, id)] as const] : [];
   });
   return { ...payload, ...Object.fromEntries(bound) };
 }

@@ -3,9 +3,12 @@ import { strictValidator } from '@svc/tools/json-schema';
 import { EVENT_TYPES_V1, EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
 import { describe, expect, test } from 'vitest';
 import { EVENT_TYPES, type EventType, payloadExample, typeName } from '../../src/events/event-types.ts';
-import { held } from '../../src/events/gate.ts';
+import { held, judged } from '../../src/events/gate.ts';
+import { isReserved } from '../../src/execution/engine-events.ts';
 import type { Json, JsonObject } from '../../src/json.ts';
 import type { NewEvent } from '../../src/ports/engine.ts';
+import { sampleRun } from '../../src/testing/store-contract/samples.ts';
+import { renderDelivery } from '../../src/wire/delivery.ts';
 import { DELIVERY_JSON_SCHEMAS } from '../../src/wire/delivery-schema.ts';
 
 const TYPES = [...EVENT_TYPES.values()];
@@ -41,11 +44,14 @@ function refusal(type: string, payload: Json): string | undefined {
 const without = (payload: JsonObject, name: string): JsonObject =>
   Object.fromEntries(Object.entries(payload).filter(([member]) => member !== name));
 
-/** A payload as the log stores it. A question is stored with its place, which the majors show in part. */
+/**
+ * A payload as the log stores it: its ids without their tenants. A question is stored with its place, which the majors
+ * show in part.
+ */
 function storedExample({ type, example }: EventType): JsonObject {
   return type.endsWith('.requested') && type !== 'compensation.requested'
     ? { ...example, nodeId: 'gate', interruptId: 'int_1', requestedAt: 0 }
-    : example;
+    : withoutTenants(example);
 }
 
 const requiredOf = ({ payload }: EventType): readonly string[] => Object(payload.schema).required ?? [];
@@ -147,6 +153,65 @@ describe(covers('events.gate.payloads', 'webhooks.body.v2-schema-valid'), () => 
     expect(refusal(type, payload)).toContain(`${type}: ${rule}`);
   });
 
+  // Ids are the values that the majors show in different forms.
+  test.each<[string, (id: string) => JsonObject]>([
+    ['trigger.delivery-attempted', (runId) => ({ runId })],
+    ['replay.diverged', (sourceRunId) => ({ sourceRunId, atSequence: 0 })],
+  ])('%s: an id that major 2 could not bind to a tenant is refused', (type, payload) => {
+    for (const id of [
+      'short',
+      'x',
+      'foo/bar',
+      `acme/${RUN}`,
+      'a b',
+      '',
+      'é'.repeat(20),
+      `${RUN}\u0000`,
+      'x'.repeat(129),
+    ])
+      expect(refusal(type, payload(id))).toContain(`${type}: payload.`);
+    expect(refusal(type, payload(RUN))).toBe(undefined);
+  });
+
+  test('a payload that the gate takes is delivered valid in both majors, however it is mutated', () => {
+    const run = sampleRun({ runId: RUN, workspace: 'acme-prod', owner: undefined });
+    const taken = new Map<string, number>();
+    for (const { type, example } of TYPES.filter(({ type, isDescribed }) => isDescribed && !isReserved(type))) {
+      const bare = withoutTenants(example);
+      for (const payload of [bare, ...mutated(bare)]) {
+        if (refusal(type, payload) !== undefined) continue;
+        taken.set(type, (taken.get(type) ?? 0) + 1);
+        const event = { eventId: RUN, runId: RUN, sequence: 0, timestamp: 0, schemaVersion: 3, engineVersion: 1 };
+        for (const major of [1, 2] as const) {
+          const { body } = renderDelivery(run, { ...event, type, payload }, major);
+          const problems = problemsOf[major](JSON.parse(new TextDecoder().decode(body)));
+          expect([type, payload, problems]).toEqual([type, payload, []]);
+        }
+      }
+    }
+    // Every type is seen with its example and with other payloads that are taken.
+    for (const [type, count] of taken) expect([type, count > 1]).toEqual([type, true]);
+  });
+
+  test.each([5, null, {}, '', 'x'.repeat(513)])('a causation id of %j is refused', (causationId) => {
+    const event = { type: 'acme.x', payload: {}, causationId: Object(causationId) === causationId ? {} : causationId };
+    expect(() => judged(event as NewEvent)).toThrow('acme.x: causationId must be text of 1 to 512 characters.');
+    expect(judged({ type: 'acme.x', payload: {}, causationId: 'dlv_1' })).toMatchObject({ causationId: 'dlv_1' });
+  });
+
+  test('a payload that is no JSON is refused, and one that is JSON is copied', () => {
+    const cycle: { self?: unknown } = {};
+    cycle.self = cycle;
+    for (const payload of [{ a: 1n }, cycle, () => 1, Symbol('x')])
+      expect(() => judged({ type: 'acme.x', payload: payload as Json })).toThrow(
+        /^acme\.x: payload is (?:no JSON|missing)/,
+      );
+    const payload = { a: [1] };
+    const copied = judged({ type: 'acme.x', payload }).payload;
+    expect(copied).toEqual(payload);
+    expect(copied).not.toBe(payload);
+  });
+
   test('a member that JSON would change or leave out is judged as JSON', () => {
     expect(refusal('node.completed', { nodeId: 'n', durationMs: undefined })).toBe(undefined);
     expect(refusal('node.completed', { nodeId: undefined })).toBe('node.completed: payload.nodeId is missing.');
@@ -183,3 +248,31 @@ describe(covers('events.gate.payloads', 'webhooks.body.v2-schema-valid'), () => 
     expect([known, refused.length]).toEqual([4, 5]);
   });
 });
+
+/** An example of major 2 as an engine appends it: without the tenants of its ids. */
+function withoutTenants(example: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(example).replaceAll('"acme/', '"'));
+}
+
+const VALUES: readonly Json[] = [
+  ...[null, true, 0, 1, -1, 0.5, 1e21, '', 'a', 'a/b', 'a b', RUN, '\u0000', '\ud800', 'x'.repeat(600)],
+  ...[[], ['a'], [1], {}, { a: 1 }, { code: 'c', message: 'm' }, '2026-09-21T08:30:00Z', '2026-09-21'],
+];
+
+/** Payloads that differ from a valid one in one place: a member replaced, left out, or added. */
+function mutated(payload: JsonObject): readonly JsonObject[] {
+  const members = Object.keys(payload);
+  const replaced = members.flatMap((name) => VALUES.map((value) => ({ ...payload, [name]: value })));
+  const inside = Object.entries(payload).flatMap(([name, value]) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? mutated(value as JsonObject).map((inner) => ({ ...payload, [name]: inner }))
+      : [],
+  );
+  const added = ['foreign', 'x-acme', 'svc-a', 'vendor.b', 'nodeId', 'runId', 'reason', 'attempt', '__proto__'];
+  return [
+    ...replaced,
+    ...inside,
+    ...members.map((name) => without(payload, name)),
+    ...added.flatMap((name) => VALUES.map((value) => JSON.parse(JSON.stringify({ ...payload, [name]: value })))),
+  ];
+}

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject, Store, WorkflowEngine } from '@svc/host-kit';
+import type { JsonObject, NewEvent, Store, WorkflowEngine } from '@svc/host-kit';
+import { memoryStore } from '@svc/host-kit/stores/memory';
 import { postgresStore } from '@svc/host-kit/stores/postgres';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { covers } from '@svc/tools/covers';
@@ -24,7 +25,9 @@ const engine: WorkflowEngine = {
     if (workflowId === 'every-type') {
       const isMajor1 = inputs.spelling === 1;
       for (const { type, typeInMajor1, example } of OPEN_TYPES) {
-        await append({ type: isMajor1 ? typeInMajor1 : type, payload: example });
+        // An engine names a run by its id alone.
+        const payload: JsonObject = JSON.parse(JSON.stringify(example).replaceAll('"acme/', '"'));
+        await append({ type: isMajor1 ? typeInMajor1 : type, payload });
       }
     }
     if (workflowId === 'ask') {
@@ -217,6 +220,32 @@ describe('an engine that declares its events', () => {
       'engine.events: agent.toolCaled is no event type',
     );
     await store.close();
+  });
+});
+
+describe('an event that the host appends itself', () => {
+  test('is refused on every store when it is no JSON, or its envelope is malformed', async () => {
+    for (const store of [memoryStore(), sqliteStore(join(folder, 'own.db'))]) {
+      const { host, start, comesTo, log, stop } = await recordedHost({ store, engine });
+      const runId = await start('ask');
+      await comesTo(runId, 'waiting-input');
+      const cycle: Record<string, unknown> = {};
+      cycle.self = cycle;
+      const append = (event: object) =>
+        host.events.append(runId, { type: 'acme.x', payload: {}, ...event } as NewEvent);
+      for (const broken of [
+        { payload: { a: 1n } },
+        { payload: cycle },
+        { payload: undefined },
+        { causationId: 5 },
+        { nodeId: 'a b' },
+        { type: 'nonsense' },
+      ])
+        await expect(append(broken)).rejects.toThrow(TypeError);
+      await append({ payload: { a: 1 }, causationId: 'dlv_1' });
+      expect((await log(2, runId)).at(-1)).toMatchObject({ type: 'acme.x', payload: { a: 1 }, causationId: 'dlv_1' });
+      await stop();
+    }
   });
 });
 

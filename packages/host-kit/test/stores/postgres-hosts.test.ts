@@ -166,7 +166,7 @@ test('a release of deliveries that waits between two of its steps holds up no ap
   const letGo = await holding(`SELECT 1 FROM subscriptions WHERE webhook_id = '${ids.at(-1)}' FOR UPDATE`);
   const released = releaseDeliveries({ url: postgres.url });
   const waiting = { name: 'rows', text: `SELECT 1 FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted` };
-  await expect.poll(async () => (await watcher.query(waiting, [])).count, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await watcher.query(waiting, [])).count, { timeout: 60_000 }).toBe(1);
   const fact = { action: 'test', actor: null, target: null, occurredAt: '2026-06-01T00:00:00.000Z', details: {} };
   // Rejects after 15 s if the release holds the end of the chain.
   await store.transaction((transaction) => store.audit.append([fact], transaction));

@@ -91,16 +91,23 @@ export async function serve(options: Partial<HostOptions> = {}) {
   };
 }
 
-const QUESTION = { nodeId: 'n', interruptId: 'int_1', kind: 'approval', key: 'k', data: {}, requestedAt: 0 };
+const QUESTION = {
+  nodeId: 'n',
+  interruptId: 'int_01k0p3v7kd2m4s6q8x0z1b3n5r',
+  kind: 'approval',
+  key: 'k',
+  data: {},
+  requestedAt: 0,
+};
 
 /** Payloads as the kit stores them. The other types have their examples. */
 const PAYLOADS: Readonly<Record<string, JsonObject>> = {
   'run.started': { workflowId: 'any' },
   'output.chunk': { nodeId: 'n', chunk: 'text' },
-  'node.suspended': { nodeId: 'n', interruptId: 'int_1' },
+  'node.suspended': { nodeId: 'n', interruptId: 'int_01k0p3v7kd2m4s6q8x0z1b3n5r' },
   'interrupt.requested': QUESTION,
-  'interrupt.resolved': { nodeId: 'n', interruptId: 'int_1' },
-  'node.resumed': { nodeId: 'n', interruptId: 'int_1' },
+  'interrupt.resolved': { nodeId: 'n', interruptId: 'int_01k0p3v7kd2m4s6q8x0z1b3n5r' },
+  'node.resumed': { nodeId: 'n', interruptId: 'int_01k0p3v7kd2m4s6q8x0z1b3n5r' },
   'approval.requested': QUESTION,
 };
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json.ts';
-import { boundId, plainId } from '../members.ts';
+import { boundId, plainId, storedId } from '../members.ts';
 import { closed, type Members, object, type PayloadShape } from '../shape.ts';
 
 /** All that is known of an event type. Its key in the vocabulary is its name in major 2. @see Interface: Events */
@@ -53,7 +53,7 @@ export function byId<const M extends Members>(members: (id: PayloadShape<string>
   return {
     payload: closed(members(boundId)),
     inMajor1: object(members(plainId)),
-    stored: closed(members(plainId)),
+    stored: closed(members(storedId)),
   };
 }
 

@@ -18,6 +18,11 @@ const LIST = {
   text: `SELECT * FROM webhook_jobs WHERE webhook_id = $1 AND ($2::text IS NULL OR job_id < $2)
     ORDER BY job_id DESC LIMIT $3`,
 };
+// Additions to one subscription wait for each other: otherwise two could both count below the maximum and exceed it together.
+const LOCK = {
+  name: 'webhook-jobs-lock',
+  text: `SELECT pg_advisory_xact_lock(hashtext('svc webhook jobs ' || $1))`,
+};
 const OPEN = {
   name: 'webhook-jobs-open',
   text: `SELECT count(*) AS open FROM webhook_jobs WHERE webhook_id = $1 AND state IN ('running', 'paused')`,
@@ -50,6 +55,7 @@ export function webhookJobStore(database: Database): WebhookJobStore {
       return (await database.query(LIST, [webhookId, before ?? null, limit])).rows.map(jobOf);
     },
     async countOpen(webhookId, transaction) {
+      await database.within(transaction, LOCK, [webhookId]);
       const [row] = (await database.within(transaction, OPEN, [webhookId])).rows;
       return integer(row ?? {}, 'open');
     },

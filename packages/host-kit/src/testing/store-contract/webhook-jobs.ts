@@ -70,6 +70,21 @@ export function webhookJobsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.webhookJobs.read('whk_1', 'job_1'), stored);
   });
 
+  onStore('of sixteen additions at once that count first, no more are stored than the limit', async (store) => {
+    await withSubscriptions(store, 'whk_1', 'whk_2');
+    const add = (webhookId: string, jobId: string) =>
+      store.transaction(async (transaction) => {
+        if ((await store.webhookJobs.countOpen(webhookId, transaction)) >= 5) return false;
+        await store.webhookJobs.insert(sample({ jobId, webhookId }), transaction);
+        return true;
+      });
+    const other = add('whk_2', 'job_other');
+    const added = await Promise.all(Array.from({ length: 16 }, (_, n) => add('whk_1', `job_${n}`)));
+    assert.deepEqual(added.filter((isAdded) => isAdded).length, 5);
+    assert.deepEqual((await store.webhookJobs.list('whk_1', { before: undefined, limit: 20 })).length, 5);
+    assert.deepEqual(await other, true);
+  });
+
   onStore('jobs are deleted with their subscription, and some time after their end', async (store) => {
     await withSubscriptions(store, 'whk_1', 'whk_2');
     await store.transaction(async (transaction) => {
