@@ -149,6 +149,7 @@ export type {
   Vote,
 } from './interrupts.ts';
 export type { Log, LogRecord } from './log.ts';
+export type { Outage } from './outage.ts';
 export type {
   PortalAction,
   PortalSession,
@@ -206,7 +207,6 @@ export {
   type Circuit,
   coversScope,
   type EventNumber,
-  type Outage,
   type PreviousSecret,
   type PushTarget,
   type SignatureAlgorithm,

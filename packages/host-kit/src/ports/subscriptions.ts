@@ -1,6 +1,7 @@
 import type { Tenancy } from '@svc/auth';
 import type { Major } from '@svc/versioning';
 import type { Lookup } from '../lookup.ts';
+import type { Outage } from './outage.ts';
 import type { Run } from './runs.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -70,16 +71,6 @@ export type Circuit =
   | { readonly state: 'open'; readonly until: number }
   /** One attempt is under way to probe the receiver. If its host dies, another probe may start at `until`. */
   | { readonly state: 'half-open'; readonly until: number };
-
-/** A time in which every attempt has failed. It ends with a success. */
-export interface Outage {
-  /** Time of the first failed attempt, or of a later resume, in ms since the epoch. */
-  readonly since: number;
-  /** Number of failed attempts, counted up to the failure threshold of the circuit. */
-  readonly failures: number;
-  /** The operational events that have been sent about this outage. */
-  readonly announced: readonly ('failing' | 'dead-lettering')[];
-}
 
 /** The target of a push subscription. */
 export interface PushTarget {

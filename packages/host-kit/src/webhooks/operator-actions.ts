@@ -3,6 +3,7 @@ import type { ChangeServices } from '../audit/change-services.ts';
 import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { Lookup } from '../lookup.ts';
+import { outagePaused, outageResumed } from '../ports/outage.ts';
 import type { Store } from '../ports/store.ts';
 import type { StoreClock } from '../ports/store-clock.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
@@ -46,10 +47,9 @@ export async function moveSubscription(
     await changeState(webhookId, ({ status, circuit, failures, outage }) => {
       const next = statusAfter(status, signal);
       isAllowed = next !== undefined;
-      // The time without attempts is not part of an outage.
-      const isResumed = status === 'paused' && next === 'active';
-      const ongoing = isResumed && outage !== undefined ? { ...outage, since: storeClock.now() } : outage;
-      return { status: next ?? status, circuit, failures, outage: ongoing };
+      const isPaused = (next ?? status) === 'paused';
+      const moved = isPaused ? outagePaused(outage, storeClock.now()) : outageResumed(outage, storeClock.now());
+      return { status: next ?? status, circuit, failures, outage: moved };
     });
     if (!isAllowed) throw conflict(FAILED);
     await recordAudit(fact, transaction);

@@ -1,4 +1,4 @@
-import type { Outage } from '../ports/subscriptions.ts';
+import { type Outage, outageLength } from '../ports/outage.ts';
 
 /** When an outage is announced, and when it ends the subscription. */
 export interface OutageRule {
@@ -23,14 +23,15 @@ export interface FailedAttempt {
 
 /** Returns the outage after a failed attempt. */
 export function outageAfter(outage: Outage | undefined, attempt: FailedAttempt, rule: OutageRule): Outage {
-  const { failures: before = 0, announced = [] } = outage ?? {};
+  const { failures: before = 0, announced = [], ...pauses } = outage ?? {};
   // A beginning later than now was recorded by another clock. It counts from now on.
   const since = Math.min(outage?.since ?? attempt.now, attempt.now);
   const failures = Math.min(before + 1, rule.failureThreshold);
-  if (attempt.isOperational) return { since, failures, announced };
+  if (attempt.isOperational) return { ...pauses, since, failures, announced };
   const isFailing = failures >= rule.failureThreshold || announced.includes('failing');
   const isDeadLettering = attempt.isDeadLetter || announced.includes('dead-lettering');
   return {
+    ...pauses,
     since,
     failures,
     announced: [
@@ -53,5 +54,5 @@ const INACCURACY_MS = 2000;
 
 /** Returns whether an outage has lasted so long that the subscription fails. */
 export function isTooLong(outage: Outage, now: number, { failAfterMs }: OutageRule): boolean {
-  return failAfterMs > 0 && now - outage.since >= failAfterMs;
+  return failAfterMs > 0 && outageLength(outage, now) >= failAfterMs;
 }

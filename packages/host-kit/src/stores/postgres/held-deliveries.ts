@@ -1,5 +1,6 @@
 import type { AuditFact } from '@svc/auth/audit';
 import type pg from 'pg';
+import { outagePaused, outageResumed } from '../../ports/outage.ts';
 import { auditStore } from './audit.ts';
 import { type InspectPostgresOptions, inspectPostgres } from './inspect.ts';
 import { commandClient, type WithinClient, withinClient } from './one-client.ts';
@@ -80,7 +81,8 @@ async function move(client: pg.ClientBase, database: WithinClient, from: Movable
       [after, STEP],
     );
     const facts: AuditFact[] = [];
-    const occurredAt = await now(client);
+    const occurred = await now(client);
+    const occurredAt = new Date(occurred).toISOString();
     await database.transaction(async (transaction) => {
       for (const { webhook_id: webhookId } of rows) {
         await subscriptions.updateState(
@@ -90,7 +92,8 @@ async function move(client: pg.ClientBase, database: WithinClient, from: Movable
             const action = to === 'paused' ? 'webhook.pause' : 'webhook.resume';
             const target = `${tenant}/${webhookId}`;
             facts.push({ action, actor: null, target, occurredAt, details: { cause: 'restore', tenant } });
-            return { status: to, circuit, failures, outage };
+            const moved = to === 'paused' ? outagePaused(outage, occurred) : outageResumed(outage, occurred);
+            return { status: to, circuit, failures, outage: moved };
           },
           transaction,
         );
@@ -104,9 +107,9 @@ async function move(client: pg.ClientBase, database: WithinClient, from: Movable
   }
 }
 
-async function now(client: pg.ClientBase): Promise<string> {
+async function now(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ now: Date }>('SELECT clock_timestamp() AS now');
-  return rows[0]?.now.toISOString() ?? '';
+  return rows[0]?.now.getTime() ?? 0;
 }
 
 /** Subscriptions of one page. */
