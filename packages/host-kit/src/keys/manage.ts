@@ -8,9 +8,9 @@ import {
   keyPrefix,
   mintApiKey,
 } from '@svc/auth/api-key';
-import { mintId } from '@svc/versioning/ids';
 import { factAbout } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
+import { mintInOrder } from '../ids-in-order.ts';
 import type { StoredApiKey } from '../ports/api-keys.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import { requireGivable, requireStanding, requireWorkspaces, restrictionsOf } from './authority.ts';
@@ -81,7 +81,7 @@ export async function createKey(
   const now = clock.now();
   const expiresAt = asked.expiresAt ?? caller.expiresAt;
   const record: StoredApiKey = {
-    id: mintId('key', clock.now, random),
+    id: mintInOrder('key', clock, random),
     hash,
     tenant,
     workspaces: asked.workspaces ?? caller.tenancy.workspaces,
@@ -183,7 +183,7 @@ export async function rotateKey(
   const own = await restrictionsOf(services, caller);
   const found = await reachedKey(services, caller, id);
   const { key, hash } = mintApiKey({ mode: found.mode, randomBytes: random });
-  const newId = mintId('key', clock.now, random);
+  const newId = mintInOrder('key', clock, random);
   let record: StoredApiKey | undefined;
   const retired = await changeKey(services, caller, id, { action: 'key.rotated', now }, async (old, transaction) => {
     requireActive(old, now);

@@ -1,9 +1,9 @@
 import type { Principal } from '@svc/auth';
 import { reachesWorkspace, type Tenancy } from '@svc/auth';
-import { mintId } from '@svc/versioning/ids';
 import type { ChangeServices } from '../audit/change-services.ts';
 import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
+import { mintInOrder } from '../ids-in-order.ts';
 import type { PortalSession } from '../ports/portal-sessions.ts';
 import type { Random } from '../ports/random.ts';
 import { mintSecret } from './session-secret.ts';
@@ -40,7 +40,7 @@ export async function createSession(
   const { tenant, mode } = principal.tenancy;
   const session: PortalSession = {
     ...asked,
-    sessionId: mintId('pts', clock.now, random),
+    sessionId: mintInOrder('pts', clock, random),
     tenancy: { tenant, workspaces, mode },
     creator: { principal: principal.id, credential: principal.credentialId, subject: principal.subject },
     createdAt: now,

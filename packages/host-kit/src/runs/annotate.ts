@@ -1,8 +1,8 @@
 import type { Principal } from '@svc/auth';
-import { mintId } from '@svc/versioning/ids';
 import type { ChangeServices } from '../audit/change-services.ts';
 import { factAbout } from '../audit/fact.ts';
 import { invalid } from '../errors.ts';
+import { mintInOrder } from '../ids-in-order.ts';
 import type { Annotation } from '../ports/annotations.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
@@ -39,7 +39,7 @@ export async function annotateRun(
   const createdAt = clock.now();
   const annotation: Annotation = {
     ...withoutSecrets(given),
-    annotationId: mintId('ann', clock.now, random),
+    annotationId: mintInOrder('ann', clock, random),
     runId,
     actor: principal.id,
     createdAt,

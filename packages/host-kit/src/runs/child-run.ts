@@ -1,5 +1,5 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes';
-import { mintId } from '@svc/versioning/ids';
+import { mintInOrder } from '../ids-in-order.ts';
 import type { ChildRequest } from '../ports/child-runs.ts';
 import type { VersionedEngine } from '../ports/engine.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
@@ -21,7 +21,7 @@ export function childRun(
 ): Run {
   const { runId, tenant, workspace, mode, owner, configurable, transport } = parent;
   return {
-    runId: mintId('run', clock.now, random),
+    runId: mintInOrder('run', clock, random),
     ...{ tenant, mode, workflowId, inputs, tags },
     ...(workspace !== undefined && { workspace }),
     ...(owner !== undefined && { owner }),

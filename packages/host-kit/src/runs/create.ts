@@ -1,10 +1,10 @@
 import type { Principal } from '@svc/auth';
 import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes';
-import { mintId } from '@svc/versioning/ids';
 import type { OwnerRecord } from '@svc/versioning/projection';
 import type { ChangeServices } from '../audit/change-services.ts';
 import { factAbout } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
+import { mintInOrder } from '../ids-in-order.ts';
 import type { JsonObject } from '../json.ts';
 import type { VersionedEngine } from '../ports/engine.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
@@ -89,7 +89,7 @@ export async function createRun(
   if (refusal !== undefined) throw invalid(refusal);
 
   const run: Run = {
-    runId: mintId('run', clock.now, random),
+    runId: mintInOrder('run', clock, random),
     tenant: principal.tenancy.tenant,
     ...(workspace !== undefined && { workspace }),
     mode: principal.tenancy.mode,

@@ -1,8 +1,8 @@
 import type { Principal } from '@svc/auth';
 import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes';
-import { mintId } from '@svc/versioning/ids';
 import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
+import { mintInOrder } from '../ids-in-order.ts';
 import type { JsonObject } from '../json.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { ForkMode, Run, RunDefinition } from '../ports/runs.ts';
@@ -48,7 +48,7 @@ export async function forkRun(
   const configurable = merged(source.configurable, overlay.configurable);
   const metadata = merged(source.metadata, overlay.metadata);
   const run: Run = {
-    runId: mintId('run', clock.now, random),
+    runId: mintInOrder('run', clock, random),
     ...{ tenant, workflowId, inputs },
     ...(owner !== undefined && !singleTenant && { owner }),
     ...(workspace !== undefined && { workspace }),

@@ -1,7 +1,7 @@
 import type { Principal } from '@svc/auth';
-import { mintId } from '@svc/versioning/ids';
 import type { ChangeServices } from '../audit/change-services.ts';
 import { type AuditAction, factAbout } from '../audit/fact.ts';
+import { mintInOrder } from '../ids-in-order.ts';
 import type { JsonObject } from '../json.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
@@ -51,7 +51,7 @@ export async function startJob(
   else requireDelivering(subscription);
   const now = clock.now();
   const job: WebhookJob = {
-    jobId: mintId('job', clock.now, random),
+    jobId: mintInOrder('job', clock, random),
     webhookId,
     kind,
     request,

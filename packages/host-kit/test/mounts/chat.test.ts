@@ -4,6 +4,7 @@ import { type ChatMountOptions, chatMount, publicChatMount } from '@svc/host-kit
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { covers } from '@svc/tools/covers';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/ports/clock.ts';
 
 const KEY = 'operator-key-of-the-first-principal-0123';
 const COLLEAGUE = 'operator-key-of-a-colleague-in-the-same-ws';
@@ -40,7 +41,10 @@ function shouting(seen: JsonObject[]): WorkflowEngine {
   };
 }
 
-async function chatting(options: Partial<ChatMountOptions> = {}, singleTenant = false, places = 2000) {
+async function chatting(
+  options: Partial<ChatMountOptions> = {},
+  { singleTenant = false, places = 2000, clock = systemClock } = {},
+) {
   const seen: JsonObject[] = [];
   const host = createHost({
     store: memoryStore(),
@@ -49,6 +53,7 @@ async function chatting(options: Partial<ChatMountOptions> = {}, singleTenant = 
     secretKey: new Uint8Array(32),
     authorization: { hasWorkspace: () => true, singleTenant },
     http: { streams: { readerLimits: { perRun: 500, perCredential: 500, total: places } } },
+    ports: { clock },
     mounts: [
       chatMount({ workflowId: 'any', ...options }),
       publicChatMount({ workflowId: 'any', tenant: 'acme', workspace: 'acme-prod', ...options }),
@@ -145,6 +150,21 @@ describe('the memory of a conversation', () => {
     expect((await send('GET', `/host/example/chat/${runId}`, { key })).status).toBeGreaterThanOrEqual(403);
     await say({ message: 'again', conversationId });
     expect(JSON.stringify(seen.at(-1))).not.toContain('theirs');
+  });
+
+  test('is in the order of the turns when the clock steps back, and within a millisecond', async () => {
+    let now = Date.now();
+    const { say, seen } = await chatting(
+      { memory: { turns: 3, bytes: 8000 } },
+      { clock: { ...systemClock, now: () => now } },
+    );
+    const { conversationId } = (await say({ message: '1' })).body;
+    for (const message of ['2', '3']) await say({ message, conversationId });
+    now -= 3_600_000;
+    for (const message of ['4', '5', '6']) await say({ message, conversationId });
+    expect(seen.at(-1)?.history).toMatchObject(
+      ['3', '3', '4', '4', '5', '5'].map((content) => expect.objectContaining({ content })),
+    );
   });
 
   test('does not take a run that REST created under the metadata of the conversation', async () => {
@@ -296,7 +316,7 @@ describe(covers('runs.anonymous.kind-on-run', 'runs.anonymous.default-deny', 'ru
   });
 
   test('visitors take half of the places of readers at most, and leave the others to callers with a credential', async () => {
-    const chat = await chatting({ waitMs: 1 }, false, 2);
+    const chat = await chatting({ waitMs: 1 }, { places: 2 });
     const session = await begun(chat);
     const body = { message: 'ask' };
     const { runId } = (await chat.send('POST', '/host/example/public-chat', { body, key: session })).body;
@@ -319,7 +339,7 @@ describe(covers('runs.anonymous.kind-on-run', 'runs.anonymous.default-deny', 'ru
   });
 
   test('a host without owners of runs creates none for a visitor', async () => {
-    const chat = await chatting({}, true);
+    const chat = await chatting({}, { singleTenant: true });
     const body = { message: 'one' };
     const refused = await chat.send('POST', '/host/example/public-chat', { body, key: await begun(chat) });
     expect([refused.status, chat.seen.length]).toEqual([403, 0]);
