@@ -174,7 +174,7 @@ describe(covers('events.gate.payloads', 'webhooks.body.v2-schema-valid'), () => 
   });
 
   test('a payload that the gate takes is delivered valid in both majors, however it is mutated', () => {
-    const run = sampleRun({ runId: RUN, workspace: 'acme-prod', owner: undefined });
+    const run = sampleRun({ runId: RUN, workspace: 'acme-prod' });
     const taken = new Map<string, number>();
     for (const { type, example } of TYPES.filter(({ type, isDescribed }) => isDescribed && !isReserved(type))) {
       const bare = withoutTenants(example);

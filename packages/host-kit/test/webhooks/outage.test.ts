@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Outage } from '../../src/ports/subscriptions.ts';
+import type { Outage } from '../../src/ports/outage.ts';
 import { changesOutage, isTooLong, outageAfter } from '../../src/webhooks/outage.ts';
 
 const RULE = { failureThreshold: 4, failAfterMs: 10_000 };
