@@ -244,6 +244,7 @@ describe('the list of tasks', () => {
     { pageToken: 'of another agent' },
     { historyLength: -1 },
     { statusTimestampAfter: 'yesterday' },
+    { statusTimestampAfter: '2026-01-31T12:00' },
   ])('is refused for %j', async (fields) => {
     await taskFor('echo', {});
     await expect(client.listTasks({ ...ALL, ...fields })).rejects.toThrow(Object.keys(fields)[0]);
@@ -379,6 +380,24 @@ describe(covers('errors.transport.json-rpc'), () => {
     const answer = await rpc(body, { key });
     expect(answer).toMatchObject({ status, body: { jsonrpc: '2.0', error } });
     if (status === 401) expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+  });
+
+  test.each([
+    ['no version', { id: 7, method: 'GetTask', params: { id: 'x' } }, 7],
+    ['version 1.0', { jsonrpc: '1.0', id: 7, method: 'GetTask' }, 7],
+    ['no method', { jsonrpc: '2.0', id: 7 }, 7],
+    ['a method that is a number', { jsonrpc: '2.0', id: 'a', method: 1 }, 'a'],
+    ['params that are a text', { jsonrpc: '2.0', id: 7, method: 'GetTask', params: 'x' }, 7],
+    ['params that are null', { jsonrpc: '2.0', id: 7, method: 'tasks/get', params: null }, 7],
+    ['an id that is an object', { jsonrpc: '2.0', id: { a: 1 }, method: 'GetTask' }, null],
+    ['an id that is true', { jsonrpc: '2.0', id: true, method: 'tasks/get' }, null],
+    ['a batch', [call('GetTask', { id: 'x' })], null],
+    ['a text', '"GetTask"', null],
+  ])('answers JSON that is no JSON-RPC 2.0 request with -32600: %s', async (_, body, id) => {
+    for (const version of ['1.0', '0.3']) {
+      const answer = await rpc(body, { headers: { 'a2a-version': version } });
+      expect(answer).toMatchObject({ status: 200, body: { jsonrpc: '2.0', id, error: { code: -32600 } } });
+    }
   });
 
   test.each([

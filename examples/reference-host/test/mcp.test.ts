@@ -157,6 +157,22 @@ describe('an MCP client', () => {
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
   });
 
+  test.each([
+    ['no version', { id: 1, method: 'tools/list' }],
+    ['params that are a text', { jsonrpc: '2.0', id: 1, method: 'tools/list', params: 'x' }],
+    ['an id that is an object', { jsonrpc: '2.0', id: {}, method: 'tools/list' }],
+    ['a text', 'tools/list'],
+  ])('gets -32600 for JSON that is no JSON-RPC 2.0 request: %s', async (_, body) => {
+    const headers = {
+      ...{ authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      ...{ accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' },
+    };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await fetch(`${host.url()}/host/example/mcp`, init);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } });
+  });
+
   test('gets 401 without a credential', async () => {
     const response = await fetch(`${host.url()}/host/example/mcp`, {
       method: 'POST',

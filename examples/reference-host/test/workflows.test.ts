@@ -22,8 +22,8 @@ describe(covers('operations.workflows.read'), () => {
     expect((await read('conformance-noop')).body).toMatchObject({ workflowId: 'conformance-noop' });
     const again = await read('delay', { 'if-none-match': delay.headers.get('etag') ?? '' });
     expect([again.status, again.body]).toEqual([304, undefined]);
-    for (const id of ['nothing', 'toString', '%2e%2e%2fdelay', 'd%00']) expect((await read(id)).status).toBe(404);
-    expect((await read('%ff')).status).toBe(400);
+    for (const id of ['nothing', 'toString', '%2e%2e%2fdelay']) expect((await read(id)).status).toBe(404);
+    for (const id of ['%ff', 'd%00']) expect((await read(id)).status).toBe(400);
     const refused = await host.call(`${path}/delay`, { key: KEY, major });
     expect([refused.status, refused.body.error]).toEqual([403, 'forbidden']);
   });

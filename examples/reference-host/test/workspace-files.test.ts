@@ -47,6 +47,12 @@ describe(covers('operations.files.operations'), () => {
     expect((await call('/notes/today.md', { method: 'DELETE' })).status).toBe(404);
   });
 
+  test('a file that begins with U+FEFF is read as it was written', async () => {
+    const content = '\ufeffname;value';
+    expect((await put(a, content)).body.content).toBe(content);
+    expect((await call(a)).body.content).toBe(content);
+  });
+
   test('every write makes a version, and the last versions stay readable', async () => {
     for (let version = 1; version <= 11; version++) await put(a, `content ${version}`);
     expect((await call(`${a}?version=11`)).body.content).toBe('content 11');

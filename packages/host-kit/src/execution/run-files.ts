@@ -5,7 +5,7 @@ import type { HostPorts } from '../ports/host-ports.ts';
 import type { NewRunFile, RunFileCondition, RunFiles } from '../ports/run-files.ts';
 import type { Run } from '../ports/runs.ts';
 import type { Transaction } from '../ports/transaction.ts';
-import type { WorkspaceFileHead, WorkspacePlace } from '../ports/workspace.ts';
+import { textOf, type WorkspaceFileHead, type WorkspacePlace } from '../ports/workspace.ts';
 import { fileRequest } from '../workspace/file-request.ts';
 import {
   type GivenFile,
@@ -42,7 +42,7 @@ export function runFiles(parts: RunFilesParts): RunFiles {
       // A store may fail at such a path, which would look like a fault of the store.
       if (typeof path !== 'string' || !isFilePath(path)) return undefined;
       const file = await read(driven, store.workspace.readAt(place, path, revisionOf(driven)));
-      return file && { ...file, content: new TextDecoder().decode(file.content) };
+      return file && { ...file, content: textOf(file) };
     },
     async put(file, condition = {}) {
       const limits = requireWritable(parts, 'put');

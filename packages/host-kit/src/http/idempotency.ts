@@ -63,8 +63,11 @@ export function outcomeOf({ status, headers, body }: Answer): Outcome {
     throw new TypeError(
       'An operation that honours Idempotency-Key must not answer with a stream. Return the whole body.',
     );
-  return { status, headers, body: body instanceof Uint8Array ? new TextDecoder().decode(body) : body };
+  return { status, headers, body: body instanceof Uint8Array ? UTF_8.decode(body) : body };
 }
+
+/** A repeated request gets the very bytes again, also those of a U+FEFF at their start. */
+const UTF_8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
  * Reads the idempotency key of a request, in the grammar of its major.

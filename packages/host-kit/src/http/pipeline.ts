@@ -15,6 +15,7 @@ import { failureAnswer } from './failure.ts';
 import { idempotencyKeyIn } from './idempotency.ts';
 import { type MountEndpointOptions, mountEndpoint } from './mount-endpoint.ts';
 import type { MountTable } from './mount-table.ts';
+import { refuseNul } from './nul.ts';
 import { operationEndpoints, type ProtocolNegotiation } from './operation-endpoint.ts';
 import { type PublicRefusal, publicAdmission } from './public-endpoint.ts';
 import type { FailureOptions } from './refusal.ts';
@@ -92,8 +93,8 @@ export function pipeline(options: PipelineOptions): PipelineAnswer {
   const stampsOf = versionStamps(retirementStamps);
 
   /**
-   * Framing, limits, version, room for a record, authentication, rate limit, existence, scope and role, sign-in, idempotency
-   * key, body. The handler follows.
+   * Framing, limits, version, room for a record, authentication, rate limit, existence, scope and role, sign-in, path and
+   * query, idempotency key, body. The handler follows.
    */
   const steps: readonly Step[] = [
     refuseFault,
@@ -104,6 +105,7 @@ export function pipeline(options: PipelineOptions): PipelineAnswer {
     limitRate,
     refuseUnserved,
     permitScopes,
+    refuseNul,
     readIdempotencyKey,
     readBody,
   ];

@@ -248,7 +248,7 @@ function listOf(text: string): string[] {
 }
 
 function timeOf(text: string): string {
-  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
+  const time = /^\d{4}-\d\d-\d\dT.+(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time)) throw new UsageError('--expires: must be a time such as 2027-01-01T00:00:00Z.');
   return new Date(time).toISOString();
 }

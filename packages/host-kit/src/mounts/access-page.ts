@@ -26,14 +26,14 @@ export async function pageOf<R extends { readonly id: string }>(
   return ok({ [name]: page.map(view), ...(more && { nextAfter: last.id }) });
 }
 
-/** Reads an id in the query. A database would fail on a text with NUL. */
+/** Reads an id in the query. */
 export function idQuery(query: URLSearchParams, name: string): string | undefined {
   const text = query.get(name) ?? undefined;
   if (text === undefined || text === '' || isOpaqueId(text)) return text;
   throw invalid({ field: `query.${name}`, problem: 'must be an id' });
 }
 
-/** Reads an id in the path. Another text is read as `''`, which names no record: a database would fail on a text with NUL. */
+/** Reads an id in the path. Another text is read as `''`, which names no record. */
 export function idInPath({ params }: MountCall, name: string): string {
   const id = params[name] ?? '';
   return isOpaqueId(id) ? id : '';

@@ -258,7 +258,7 @@ function requireOnce(query: URLSearchParams): void {
   }
 }
 
-/** Reads an id in the query. A database would fail on a text with NUL. An empty `after` is the first page. */
+/** Reads an id in the query. An empty `after` is the first page. */
 function textIn(query: URLSearchParams, name: string): string | undefined {
   const text = query.get(name) ?? undefined;
   if (text === undefined || (text === '' && name === 'after') || isOpaqueId(text)) return text;

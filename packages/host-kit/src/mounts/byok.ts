@@ -8,6 +8,7 @@ import { type AuthorizedCall, type MountRoute, mountRoute, parse, type Reply } f
 import { type ByokPlace, type ByokSecret, isSecretName, sealedForSecret } from '../ports/byok.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
+import { storedName } from '../wire/schemas.ts';
 
 /** The ports of {@link byokRoutes}. */
 export interface ByokRoutesOptions extends Pick<HostPorts, 'store' | 'clock'> {
@@ -39,7 +40,7 @@ export function byokRoutes({ store, clock, secrets, recordAudit }: ByokRoutesOpt
       },
       async serve({ principal, query }) {
         const place = placeOf(principal, query.get('workspace') ?? undefined);
-        const found = await store.byok.list(place, { after: query.get('after') ?? '', limit: PAGE + 1 });
+        const found = await store.byok.list(place, { after: afterIn(query), limit: PAGE + 1 });
         const page = found.slice(0, PAGE);
         const last = page.at(-1);
         const more = found.length > PAGE && last !== undefined;
@@ -128,7 +129,7 @@ const byokRequest: z.ZodType<{ value: string; workspace?: string | undefined }> 
       /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
       'must be printable ASCII that neither begins nor ends with a space',
     ),
-  workspace: z.string().min(1).max(128).optional(),
+  workspace: storedName(128).optional(),
 });
 
 const PRIVATE = { headers: ['Cache-Control'] } as const;
@@ -182,6 +183,12 @@ function nameIn({ params }: AuthorizedCall): string {
     problem:
       'must have 1 to 128 characters: letters, digits, dots, underscores and hyphens, with a letter or a digit first',
   });
+}
+
+function afterIn(query: URLSearchParams): string {
+  const after = query.get('after') ?? '';
+  if (after === '' || isSecretName(after)) return after;
+  throw invalid({ field: 'query.after', problem: 'must be the nextAfter of a page' });
 }
 
 function view({ name, workspace, mode, createdAt, updatedAt }: ByokSecret) {

@@ -7,7 +7,7 @@ import { deadLetterFacets as facetsOf } from '../webhooks/dead-letter-facets.ts'
 import { managed } from '../webhooks/operator-actions.ts';
 import type { LetterFilter } from '../webhooks/redrive-matching.ts';
 import { deadLetterFacets, facetsView, tenantDeadLetterFacets } from '../wire/dead-letter-facets.ts';
-import { ADDRESS_ERRORS, ADDRESSED, idIn, ok, PRIVATE, STEP, stepIn, timeIn } from './owned-webhook.ts';
+import { ADDRESS_ERRORS, ADDRESSED, idIn, ok, PRIVATE, QUERY_TIME, STEP, stepIn, timeIn } from './owned-webhook.ts';
 
 /**
  * The routes `/host/<org>/webhooks/dead-letters/facets` and `/host/<org>/webhooks/{webhookId}/dead-letters/facets`: the
@@ -72,8 +72,8 @@ const FILTER = {
     .string()
     .optional()
     .describe('Last HTTP statuses, separated by commas. 0: there was no answer. Default: every status.'),
-  since: z.iso.datetime({ offset: true }).optional().describe('The earliest time of the event.'),
-  until: z.iso.datetime({ offset: true }).optional().describe('The time before which the event happened.'),
+  since: QUERY_TIME.optional().describe('The earliest time of the event.'),
+  until: QUERY_TIME.optional().describe('The time before which the event happened.'),
   step: STEP.default(3600).describe('The length of a step of `times` in seconds, a multiple of 60.'),
 };
 

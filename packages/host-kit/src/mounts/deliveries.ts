@@ -34,6 +34,7 @@ import {
   ok,
   PRIVATE,
   pageLimit,
+  QUERY_TIME,
   STATE_ERRORS,
   timeIn,
 } from './owned-webhook.ts';
@@ -183,15 +184,12 @@ const FILTER = {
     .enum(['waiting', 'dead-lettered', 'delivered', 'failed', 'skipped'])
     .optional()
     .describe('The state of the deliveries. Default: every state.'),
-  deadLetteredBefore: z.iso
-    .datetime({ offset: true })
-    .optional()
-    .describe(
-      'Begins the list with the dead letters from before this time. With `state=dead-lettered`, without `cursor`.',
-    ),
+  deadLetteredBefore: QUERY_TIME.optional().describe(
+    'Begins the list with the dead letters from before this time. With `state=dead-lettered`, without `cursor`.',
+  ),
   type: z.string().optional().describe('The event type, in the major of the subscription.'),
-  since: z.iso.datetime({ offset: true }).optional().describe('The earliest time of the event.'),
-  until: z.iso.datetime({ offset: true }).optional().describe('The time before which the event happened.'),
+  since: QUERY_TIME.optional().describe('The earliest time of the event.'),
+  until: QUERY_TIME.optional().describe('The time before which the event happened.'),
 };
 
 const testRequest: z.ZodType<{ type?: string | undefined }> = z.strictObject({

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { type MountRoute, mountRoute } from '../http/route.ts';
@@ -9,7 +8,7 @@ import { managed } from '../webhooks/operator-actions.ts';
 import { readSeries, tenantSeries } from '../webhooks/read-series.ts';
 import { LONGEST_TENANT_RANGE_MS, seriesRange } from '../webhooks/series-range.ts';
 import { deliverySeries, seriesView, tenantDeliverySeries } from '../wire/delivery-series.ts';
-import { ADDRESS_ERRORS, ADDRESSED, idIn, ok, PRIVATE, STEP, stepIn, timeIn } from './owned-webhook.ts';
+import { ADDRESS_ERRORS, ADDRESSED, idIn, ok, PRIVATE, QUERY_TIME, STEP, stepIn, timeIn } from './owned-webhook.ts';
 
 export interface DeliverySeriesRoutesOptions {
   readonly store: Store;
@@ -67,8 +66,8 @@ export function deliverySeriesRoutes({ store, clock, keptMs }: DeliverySeriesRou
 }
 
 const RANGE = {
-  from: z.iso.datetime({ offset: true }).optional().describe('The start. Default: an hour before `to`.'),
-  to: z.iso.datetime({ offset: true }).optional().describe('The end. Default: now.'),
+  from: QUERY_TIME.optional().describe('The start. Default: an hour before `to`.'),
+  to: QUERY_TIME.optional().describe('The end. Default: now.'),
   step: STEP.optional().describe(
     'The length of a step in seconds, a multiple of 60. A series has at most 1440 steps. Default: the shortest of a ' +
       'minute, 5 and 15 minutes, 1 and 6 hours and a day that makes at most 360.',

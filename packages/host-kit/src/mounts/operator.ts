@@ -14,6 +14,7 @@ import {
   redriveRequest,
 } from '../wire/operator.ts';
 import { editSchema } from '../wire/webhook.ts';
+import { idQuery } from './access-page.ts';
 import {
   ADDRESS_ERRORS,
   ADDRESSED,
@@ -56,7 +57,7 @@ export function operatorRoutes(options: OperatorRoutesOptions): MountRoute[] {
       },
       async serve({ principal, query }) {
         const limit = pageLimit(query);
-        const after = query.get('after') ?? '';
+        const after = idQuery(query, 'after') ?? '';
         const found = await store.subscriptions.list(principal.tenancy, { after, limit: limit + 1 });
         const page = found.slice(0, limit);
         const last = page.at(-1);

@@ -1,4 +1,4 @@
-import { resolveId } from '@svc/versioning/ids';
+import { type ResolvedId, resolveId } from '@svc/versioning/ids';
 import { z } from 'zod';
 import { HostError, invalid } from '../errors.ts';
 import type { AuthorizedCall, MountRoute } from '../http/route.ts';
@@ -14,14 +14,28 @@ export function idIn(call: AuthorizedCall, name = 'webhookId'): string {
 }
 
 /** Returns the bare form of an id of either major. */
-export function bareId(text: string, { principal }: AuthorizedCall): string {
-  const resolved = resolveId(text, { tenant: principal.tenancy.tenant, major: 2, overlap: true });
+export function bareId(text: string, call: AuthorizedCall): string {
+  const resolved = resolvedIn(text, call);
   if (resolved.ok) return resolved.id;
   // Not a 400: ids of an older deployment may be shorter than major 2 allows.
   if (resolved.error.code === 'validation_error') {
     throw new HostError('not_found', 'There is no such subscription or delivery.', { details: undefined });
   }
   throw resolved.error;
+}
+
+function resolvedIn(text: string, { principal }: AuthorizedCall): ResolvedId {
+  return resolveId(text, { tenant: principal.tenancy.tenant, major: 2, overlap: true });
+}
+
+/** Reads the id at which a page begins, in the form of either major. Undefined for the first page. */
+export function pageIdIn(call: AuthorizedCall, name: 'after' | 'before'): string | undefined {
+  const text = call.query.get(name) ?? '';
+  if (text === '') return undefined;
+  const resolved = resolvedIn(text, call);
+  if (resolved.ok) return resolved.id;
+  const member = name === 'after' ? 'nextAfter' : 'nextBefore';
+  throw invalid({ field: `query.${name}`, problem: `must be the ${member} of a page` });
 }
 
 /** Reads the limit of a page, 50 by default. A value out of range is clamped. */
@@ -31,13 +45,15 @@ export function pageLimit(query: URLSearchParams): number {
   return Math.min(Math.max(Number(text), 1), 200);
 }
 
+/** The schema of a time in the query. Without an offset, hosts in different zones would read different times. */
+export const QUERY_TIME: z.ZodISODateTime = z.iso.datetime({ offset: true });
+
 /** Reads a time in the query, in ms since the epoch; undefined when it is absent. */
 export function timeIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
-  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
-  throw invalid({ field: `query.${name}`, problem: 'must be a time such as 2026-01-31T12:00:00Z' });
+  if (QUERY_TIME.safeParse(text).success) return Date.parse(text);
+  throw invalid({ field: `query.${name}`, problem: 'must be a time with its offset, such as 2026-01-31T12:00:00Z' });
 }
 
 /** Reads the length of a step in the query, in ms; undefined when it is absent. */

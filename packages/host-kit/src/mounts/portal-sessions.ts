@@ -151,7 +151,7 @@ function urlOf(pageUrl: string, { origin }: PortalSession, code: string): string
   return `${pageUrl}${query}#code=${code}`;
 }
 
-/** Reads the id in the query. A database would fail on a text with NUL. */
+/** Reads the id in the query. */
 function beforeIn(query: URLSearchParams): string | undefined {
   const before = query.get('before') ?? undefined;
   if (before === undefined || /^pts_[a-z0-9]{1,64}$/.test(before)) return before;

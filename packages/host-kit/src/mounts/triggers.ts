@@ -35,7 +35,17 @@ import {
   triggerRotation,
   triggerTrial,
 } from '../wire/trigger-registration.ts';
-import { ADDRESS_ERRORS, bareId, idIn, LIMIT, ok, PRIVATE, pageLimit, STATE_ERRORS } from './owned-webhook.ts';
+import {
+  ADDRESS_ERRORS,
+  bareId,
+  idIn,
+  LIMIT,
+  ok,
+  PRIVATE,
+  pageIdIn,
+  pageLimit,
+  STATE_ERRORS,
+} from './owned-webhook.ts';
 
 export interface TriggerMountOptions extends RedriveTriggerOptions, RotateTriggerOptions, TryOptions {
   /** The URL to which the sender of a trigger posts; undefined for a trigger that is no webhook and no form. */
@@ -72,8 +82,7 @@ function readingRoutes(options: TriggerMountOptions): MountRoute[] {
       },
       async serve(call) {
         const limit = pageLimit(call.query);
-        const after = call.query.get('after');
-        const page = { after: after === null ? '' : bareId(after, call), limit: limit + 1 };
+        const page = { after: pageIdIn(call, 'after') ?? '', limit: limit + 1 };
         const found = await store.triggers.list(call.principal.tenancy, page);
         const shown = found.slice(0, limit);
         const last = shown.at(-1);
@@ -258,9 +267,8 @@ function messageRoutes(options: TriggerMountOptions): MountRoute[] {
       async serve(call) {
         const trigger = await managedTrigger(store, call.principal, triggerIn(call));
         const limit = pageLimit(call.query);
-        const before = call.query.get('before');
         const found = await store.triggers.messages(trigger.triggerId, {
-          before: before === null ? undefined : bareId(before, call),
+          before: pageIdIn(call, 'before'),
           limit: limit + 1,
           now: await storeClock.read(),
         });

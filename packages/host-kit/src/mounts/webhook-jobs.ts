@@ -25,6 +25,7 @@ import {
   LIMIT,
   ok,
   PRIVATE,
+  pageIdIn,
   pageLimit,
   STATE_ERRORS,
 } from './owned-webhook.ts';
@@ -164,8 +165,7 @@ function jobRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
       async serve(call) {
         const subscription = await managed(store, call.principal, idIn(call));
         const limit = pageLimit(call.query);
-        const after = call.query.get('after');
-        const before = after === null ? undefined : bareId(after, call);
+        const before = pageIdIn(call, 'after');
         const found = await store.webhookJobs.list(subscription.webhookId, { before, limit: limit + 1 });
         const page = found.slice(0, limit).map((job) => jobView(subscription, job));
         return ok({ jobs: page, ...(found.length > limit && { nextAfter: page.at(-1)?.jobId }) });

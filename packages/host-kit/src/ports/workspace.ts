@@ -26,6 +26,13 @@ export interface WorkspaceFile extends WorkspaceFileHead {
   readonly content: Uint8Array;
 }
 
+/** The content of a file as a text, with the U+FEFF at its start if one was written. */
+export function textOf({ content }: Pick<WorkspaceFile, 'content'>): string {
+  return UTF_8.decode(content);
+}
+
+const UTF_8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
 /** The newest version of a path. A removal is a version, too. */
 export interface NewestVersion {
   readonly version: number;

@@ -9,6 +9,7 @@ import type { StoreClock } from '../ports/store-clock.ts';
 import type { Trigger } from '../ports/triggers.ts';
 import { managedTrigger } from '../triggers/operate.ts';
 import { type RegisteredTrigger, type RegisterTriggerOptions, registerTrigger } from '../triggers/register.ts';
+import { partsOfCursor, textOfCursor } from '../wire/cursor.ts';
 import {
   registeredTrigger,
   registeredTriggerBody,
@@ -115,24 +116,14 @@ function limitIn(query: URLSearchParams): number {
 
 /** It is valid for its trigger only. */
 function cursorText({ triggerId }: Trigger, deliveryId: string): string {
-  return Buffer.from(JSON.stringify([triggerId, deliveryId])).toString('base64url');
+  return textOfCursor([triggerId, deliveryId]);
 }
 
 function cursorIn(query: URLSearchParams, { triggerId }: Trigger): string | undefined {
   const text = query.get('cursor');
   if (text === null) return undefined;
-  const [owner, deliveryId] = partsOf(text);
+  const [owner, deliveryId] = partsOfCursor(text);
   if (owner === triggerId && typeof deliveryId === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(deliveryId))
     return deliveryId;
   throw invalid({ field: 'query.cursor', problem: 'must be the nextCursor of a page of this trigger' });
-}
-
-function partsOf(text: string): readonly unknown[] {
-  if (text.length > 2048 || !/^[A-Za-z0-9_-]+$/.test(text)) return [];
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return Array.isArray(parsed) ? parsed : [];
-  } catch {
-    return [];
-  }
 }

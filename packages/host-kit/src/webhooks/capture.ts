@@ -51,7 +51,7 @@ export function captured(
     const value = failure.headers[name];
     return value === undefined ? [] : [[name, value.slice(0, MOST_HEADER_CHARACTERS)]];
   });
-  const whole = new TextDecoder().decode(failure.body);
+  const whole = UTF_8.decode(failure.body);
   const own = withoutEcho(whole, delivery.body);
   const text = redacted(own, signature);
   // Cut afterwards: of a secret that the cut divides, the beginning would not be recognised. The end of what was read may
@@ -61,12 +61,15 @@ export function captured(
   const most = isDivided ? Math.min(maxBytes, Math.max(0, bytes.length - BYTES_BEYOND_CUT)) : maxBytes;
   const shown: ShownAnswer = {
     headers: redacted(Object.fromEntries(chosen), signature),
-    body: new TextDecoder().decode(bytes.subarray(0, most)),
+    body: UTF_8.decode(bytes.subarray(0, most)),
     isCut: failure.isCut || bytes.length > most,
   };
   const sealed = secrets.seal(JSON.stringify(shown), sealedForAnswer(place));
   return { ...place, expiresAt: Math.ceil(now) + retentionMs, sealed };
 }
+
+/** The owner sees what the receiver sent, also a U+FEFF at the start. */
+const UTF_8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** The bytes of a body that are read beyond those that are stored, to recognise a secret that begins before the cut. */
 export const BYTES_BEYOND_CUT = 512;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { DeadLetter, DeadLetterCursor } from '../ports/deliveries.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
+import { isWhole, partsOfCursor, textOfCursor } from './cursor.ts';
 
 /** A dead letter in the form of a major, with the event type as it was sent and without the body of the delivery. */
 export const deadLetterBody: Readonly<Record<Major, (letter: DeadLetter, subscription: Subscription) => JsonObject>> = {
@@ -53,18 +54,12 @@ function pageOf(letter: z.ZodType): z.ZodType {
 
 /** The opaque cursor of the next page. It is valid for this subscription only. */
 export function cursorText(webhookId: string, { deadLetteredAt, deliveryId }: DeadLetterCursor): string {
-  return Buffer.from(JSON.stringify([webhookId, deadLetteredAt, deliveryId])).toString('base64url');
+  return textOfCursor([webhookId, deadLetteredAt, deliveryId]);
 }
 
 /** Reads a cursor. Undefined unless `cursorText` made it for this subscription. */
 export function parseCursor(text: string, webhookId: string): DeadLetterCursor | undefined {
-  if (text.length > 2048 || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    const [owner, deadLetteredAt, deliveryId] = Array.isArray(parsed) ? parsed : [];
-    const isOurs = owner === webhookId && Number.isSafeInteger(deadLetteredAt) && typeof deliveryId === 'string';
-    return isOurs ? { deadLetteredAt, deliveryId } : undefined;
-  } catch {
-    return undefined;
-  }
+  const [owner, deadLetteredAt, deliveryId] = partsOfCursor(text);
+  const isOurs = owner === webhookId && isWhole(deadLetteredAt) && typeof deliveryId === 'string';
+  return isOurs ? { deadLetteredAt, deliveryId } : undefined;
 }

@@ -7,6 +7,7 @@ import type { Subscription } from '../ports/subscriptions.ts';
 import type { ShownAnswer } from '../webhooks/capture.ts';
 import { eventTimeOf } from '../webhooks/delivery-id.ts';
 import type { DeliveryCursor, FoundDelivery } from '../webhooks/find-deliveries.ts';
+import { isWhole, partsOfCursor, textOfCursor } from './cursor.ts';
 import { attemptView, operatorAttempt } from './operator.ts';
 
 const TIME = z.iso.datetime();
@@ -122,25 +123,19 @@ export function testView(subscription: Owned, attempt: AttemptRecord): JsonObjec
 
 /** The opaque cursor of the next page. It is valid for this subscription only. */
 export function deliveryCursorText(webhookId: string, cursor: DeliveryCursor): string {
-  return Buffer.from(JSON.stringify([webhookId, cursor.section, ...keyOf(cursor)])).toString('base64url');
+  return textOfCursor([webhookId, cursor.section, ...keyOf(cursor)]);
 }
 
 /** Reads a cursor. Undefined unless `deliveryCursorText` made it for this subscription. */
 export function parseDeliveryCursor(text: string, webhookId: string): DeliveryCursor | undefined {
-  if (text.length > 2048 || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    const [owner, section, time, key] = Array.isArray(parsed) ? parsed : [];
-    if (owner !== webhookId) return undefined;
-    if (time === undefined) return isSection(section) ? { section } : undefined;
-    if (!Number.isSafeInteger(time)) return undefined;
-    if (section === 'waiting' && Number.isSafeInteger(key)) return { section, after: { dueAt: time, position: key } };
-    if (typeof key !== 'string') return undefined;
-    if (section === 'dead') return { section, after: { deadLetteredAt: time, deliveryId: key } };
-    return section === 'ended' ? { section, after: { endedAt: time, deliveryId: key } } : undefined;
-  } catch {
-    return undefined;
-  }
+  const [owner, section, time, key] = partsOfCursor(text);
+  if (owner !== webhookId) return undefined;
+  if (time === undefined) return isSection(section) ? { section } : undefined;
+  if (!isWhole(time)) return undefined;
+  if (section === 'waiting' && isWhole(key)) return { section, after: { dueAt: time, position: key } };
+  if (typeof key !== 'string') return undefined;
+  if (section === 'dead') return { section, after: { deadLetteredAt: time, deliveryId: key } };
+  return section === 'ended' ? { section, after: { endedAt: time, deliveryId: key } } : undefined;
 }
 
 function isSection(value: unknown): value is DeliveryCursor['section'] {

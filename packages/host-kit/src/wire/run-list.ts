@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { partsOfCursor, textOfCursor } from './cursor.ts';
 import { snapshot } from './run.ts';
 
 /** The schema of a page of runs. */
@@ -14,17 +15,11 @@ export interface CursorScope {
 
 /** The opaque cursor of the next page. */
 export function runCursorText({ tenant, mode }: CursorScope, runId: string): string {
-  return Buffer.from(JSON.stringify([tenant, mode, runId])).toString('base64url');
+  return textOfCursor([tenant, mode, runId]);
 }
 
 /** Reads the run id of a cursor. Undefined unless `runCursorText` made it for this scope. */
 export function parseRunCursor(text: string, scope: CursorScope): string | undefined {
-  if (text.length > 2048 || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    const [, , runId] = Array.isArray(parsed) ? parsed : [];
-    return typeof runId === 'string' && runCursorText(scope, runId) === text ? runId : undefined;
-  } catch {
-    return undefined;
-  }
+  const [, , runId] = partsOfCursor(text);
+  return typeof runId === 'string' && runCursorText(scope, runId) === text ? runId : undefined;
 }

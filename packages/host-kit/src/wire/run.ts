@@ -11,13 +11,13 @@ import { compensationState } from './compensation-status.ts';
 import { configurableV2 } from './configurable.ts';
 import { ownerMember, runIdOf } from './event.ts';
 import { valueMembers, valuesBody } from './run-values.ts';
-import { jsonObject, owner, runId } from './schemas.ts';
+import { jsonObject, owner, runId, storedName } from './schemas.ts';
 
 const COMMON = {
   workflowId: z.string().min(1).max(128),
   inputs: jsonObject.optional(),
-  tenantId: z.string().min(1).max(128).optional(),
-  scopeId: z.string().min(1).max(256).optional(),
+  tenantId: storedName(128).optional(),
+  scopeId: storedName(256).optional(),
   tags: z.array(z.string().max(256)).max(100).optional(),
   metadata: jsonObject.optional(),
 };

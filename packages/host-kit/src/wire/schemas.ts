@@ -3,6 +3,15 @@ import { z } from 'zod';
 
 export { jsonObject, jsonValue } from '../json-schema.ts';
 
+/** The schema of a name that is stored as a text, such as that of a workspace. PostgreSQL stores no text with U+0000. */
+export function storedName(maxLength: number): z.ZodString {
+  return z
+    .string()
+    .min(1)
+    .max(maxLength)
+    .refine((name) => !name.includes('\0'), 'must not contain U+0000');
+}
+
 /** The schema of an id that is bound to its tenant, as in `acme/run_01k0p3v5tq9d8m2x4c6b8n0r1s`. */
 export const boundId: z.ZodString = z.string().regex(/^(?:anon:)?[A-Za-z0-9._~-]{1,128}\/[A-Za-z0-9._~-]{16,128}$/);
 

@@ -7,6 +7,7 @@ import type { StreamSource, Trigger } from '../ports/triggers.ts';
 import { isPointer } from '../triggers/pointer.ts';
 import type { TriggerRegistration } from '../triggers/register.ts';
 import { isCronForm } from '../triggers/schedule/calendar.ts';
+import { storedName } from './schemas.ts';
 
 const pointer = z
   .string()
@@ -274,7 +275,9 @@ const BEARER = /^[\x21-\x7e]+$/;
 const BEARER_FORM = 'must be of visible ASCII characters';
 
 const COMMON = {
-  tenantId: name.optional().describe('The workspace of the runs. Absent: the only workspace of the credential.'),
+  tenantId: storedName(128)
+    .optional()
+    .describe('The workspace of the runs. Absent: the only workspace of the credential.'),
   description: description.optional(),
   mapping,
   retryPolicy: retryPolicy.optional(),

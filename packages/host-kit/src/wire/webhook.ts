@@ -7,6 +7,7 @@ import type { SignatureAlgorithm, Subscription } from '../ports/subscriptions.ts
 import type { Registered, Registration } from '../webhooks/register.ts';
 import type { Rotated } from '../webhooks/rotate.ts';
 import type { SubscribableEvents } from '../webhooks/subscribable.ts';
+import { storedName } from './schemas.ts';
 
 const URL_TEXT = z.string().min(1);
 const TAGS = z.array(z.string().min(1).max(256)).max(100).optional();
@@ -35,7 +36,7 @@ export interface RegistrationRules {
  * @see Interface: Webhook subscription
  */
 export function registrationSchema(rules: RegistrationRules): Readonly<Record<Major, z.ZodType<Registration>>> {
-  const workspace = z.string().min(1).max(128);
+  const workspace = storedName(128);
   return {
     1: z
       .strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
-import type { WorkspaceFile, WorkspaceFileHead } from '../ports/workspace.ts';
+import { textOf, type WorkspaceFile, type WorkspaceFileHead } from '../ports/workspace.ts';
 
 export const fileRequestExample: JsonObject = { content: '# Notes\n', contentType: 'text/markdown' };
 
@@ -27,5 +27,5 @@ export function fileHeadBody({ path, version, etag, contentType, updatedAt }: Wo
 
 /** A workspace file with its content. */
 export function fileBody(file: WorkspaceFile): JsonObject {
-  return { ...fileHeadBody(file), content: new TextDecoder().decode(file.content) };
+  return { ...fileHeadBody(file), content: textOf(file) };
 }

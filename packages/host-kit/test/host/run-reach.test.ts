@@ -288,6 +288,13 @@ describe.each(STORES)('on %s', (_, openStore) => {
     expect(await host.call('/v1/host/workspace/files/a.md?version=1')).toMatchObject({ status: 404 });
   });
 
+  test('a run reads the U+FEFF at the start of a file', async () => {
+    const host = await start();
+    await host.call('/v1/host/workspace/files/a.md', { content: '\ufeffname;value' }, { method: 'PUT' });
+    const { last } = await ended(host, 'files', { rounds: 0 });
+    expect(last.outputs.read).toBe('\ufeffname;value');
+  });
+
   test('a change of a file by a run is recorded in its log, with the path and the version alone', async () => {
     const host = await start();
     const { log } = await ended(host, 'replace');

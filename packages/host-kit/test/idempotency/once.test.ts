@@ -2,6 +2,7 @@ import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HostError } from '../../src/errors.ts';
+import { outcomeOf } from '../../src/http/idempotency.ts';
 import { type Keep, type KeyedRequest, type Outcome, once } from '../../src/idempotency/once.ts';
 import { systemRandom } from '../../src/ports/random.ts';
 import type { Store } from '../../src/ports/store.ts';
@@ -291,3 +292,8 @@ async function lived(plans: readonly Plan[]) {
   while (await world.step(START + 1_000_000));
   return { heard, committed };
 }
+
+test('a reply of bytes is stored as it was, with the U+FEFF at its start', () => {
+  const body = new TextEncoder().encode('\ufeffname;value');
+  expect(outcomeOf({ status: 200, headers: {}, body }).body).toBe('\ufeffname;value');
+});

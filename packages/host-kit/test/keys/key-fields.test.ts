@@ -131,7 +131,7 @@ describe('a wrong field of a change or a rotation is named, with its remedy', ()
 
 describe('an id that is not reached is absent, also when other fields are wrong', () => {
   const absent = { status: 404, error: 'not_found', message: 'There is no such key.' };
-  const ids = ['%00', '%2F', '..%2F', LONG, 'a%20b', '%E2%80%AE', '%ff', "key'%20OR%201=1", '*', 'absent'];
+  const ids = ['%2F', '..%2F', LONG, 'a%20b', '%E2%80%AE', '%ff', "key'%20OR%201=1", '*', 'absent'];
 
   test.each(ids)('%s', async (id) => {
     expect(await ask('GET', `/${id}`)).toEqual(absent);
@@ -164,7 +164,7 @@ describe('a wrong query of the list is named, with its remedy', () => {
     ['limit=', 'query.limit: must be a whole number'],
     ['limit=99999999999999999999', 'query.limit: must be a whole number'],
     ['limit=5&limit=6', 'query.limit: must be given once'],
-    ['after=%00', 'query.after: must be an id'],
+    ['after=%00', 'query.after: must not contain U+0000'],
     ['after=%2F', 'query.after: must be an id'],
     [`after=${LONG}`, 'query.after: must be an id'],
     ['state=', 'query.state: must be active, expired or revoked'],
@@ -172,7 +172,7 @@ describe('a wrong query of the list is named, with its remedy', () => {
     ['state=active&state=revoked', 'query.state: must be given once'],
     ['principal=', 'query.principal: must be an id'],
     ['principal=a@b', 'query.principal: must be an id'],
-    ['principal=%00', 'query.principal: must be an id'],
+    ['principal=%00', 'query.principal: must not contain U+0000'],
     ['status=active', `query.status: ${known}`],
     ['Limit=1', `query.Limit: ${known}`],
     [`${LONG}=1`, `query.${'a'.repeat(64)}: ${known}`],

@@ -42,3 +42,12 @@ test('svc-keys create asks for the scope that was meant', async () => {
   expect(told).toContain('svc-keys: webhook:*: covers no scope. Did you mean webhooks:*?');
   expect(told).not.toMatch(/(?:runs:\*|reports:read): /);
 });
+
+test('svc-keys create takes a time of expiry with its offset alone', async () => {
+  const { code, told } = await create('--expires', '2099-01-01T00:00');
+  expect([code === 0, told]).toEqual([false, expect.stringContaining('--expires: must be a time such as')]);
+  for (const time of ['2099-01-01T02:00:00+02:00', '2099-01-01T00:00:00Z']) {
+    const { out } = await create('--expires', time, '--json');
+    expect(JSON.parse(out).apiKey.expiresAt).toBe('2099-01-01T00:00:00.000Z');
+  }
+});

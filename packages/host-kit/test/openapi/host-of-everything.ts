@@ -1,12 +1,22 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { apiKeyLane, hashApiKey } from '@svc/auth/api-key';
 import { ed25519Signer } from '@svc/auth/audit';
-import { type ConfiguredKey, createHost, storedAccess, storedKeys, type WorkflowEngine } from '@svc/host-kit';
+import {
+  type ConfiguredKey,
+  createHost,
+  type MountDefinition,
+  type Store,
+  storedAccess,
+  storedKeys,
+  type WorkflowEngine,
+} from '@svc/host-kit';
 import { chatMount } from '@svc/host-kit/mounts/chat';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 
 const ORIGIN = 'https://svc.example.com';
 const KEY = 'a-key-that-holds-every-scope-of-the-host';
+/** A key that reaches every workspace. */
+export const WIDE_KEY = `${KEY}-in-every-workspace`;
 
 /** Asks the same question in each run. */
 const engine: WorkflowEngine = {
@@ -21,18 +31,21 @@ const engine: WorkflowEngine = {
   },
 };
 
+const OF_KEYS = { tenant: 'acme', principal: 'p_1', scopes: ['*:*'], mode: 'live' } as const;
 const CONFIGURED: readonly ConfiguredKey[] = [
-  {
-    ...{ id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['acme-prod'], principal: 'p_1' },
-    ...{ scopes: ['*:*'], mode: 'live' },
-  },
+  { ...OF_KEYS, id: 'key_1', hash: hashApiKey(KEY), workspaces: ['acme-prod'] },
+  { ...OF_KEYS, id: 'key_2', hash: hashApiKey(WIDE_KEY), workspaces: 'all' },
 ];
 
-/** A host that serves every operation of the kit, without the mounts of JSON-RPC, and a caller that may do everything. */
-export async function hostOfEverything() {
+/**
+ * A host that serves every operation of the kit, without the mounts of JSON-RPC, and a caller that may do everything.
+ *
+ * @param store default: in memory
+ * @param mounts further mounts. Default: none
+ */
+export async function hostOfEverything(store: Store = memoryStore(), mounts: readonly MountDefinition[] = []) {
   const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const signer = await ed25519Signer(pem);
-  const store = memoryStore();
   const keys = storedKeys({ store, configured: CONFIGURED });
   const host = createHost({
     store,
@@ -56,7 +69,7 @@ export async function hostOfEverything() {
     },
     webhooks: { signatureAlgorithms: ['v1', 'standard-webhooks-1'] },
     protocol: { mirrorReads: { share: 1 } },
-    mounts: [chatMount({ workflowId: 'publish' })],
+    mounts: [chatMount({ workflowId: 'publish' }), ...mounts],
     ports: { transport: async () => ({ kind: 'failed', reason: 'timeout', durationMs: 1 }), log: () => {} },
   });
 

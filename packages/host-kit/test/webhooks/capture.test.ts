@@ -54,6 +54,7 @@ describe('a captured answer', () => {
     expect(shown({ body: 'x'.repeat(101) })).toMatchObject({ body: 'x'.repeat(100), isCut: true });
     expect(shown({ body: 'x', isCut: true })).toMatchObject({ isCut: true });
     expect(shown({ body: Uint8Array.of(0x61, 0xff, 0x62) }).body).toBe('a\ufffdb');
+    expect(shown({ body: '\ufeffno such table' }).body).toBe('\ufeffno such table');
   });
 
   test('is encrypted, and opens at its own attempt alone', () => {

@@ -7,7 +7,7 @@ import { INVALID_REQUEST, jsonRpcError, RPC_CODE, SERVER_ERROR } from '../json-r
 import type { MountDefinition, MountServices } from '../mount.ts';
 import { type AgentDescription, agentCard } from './agent-card.ts';
 import { A2A_DESCRIPTION } from './description.ts';
-import { answerJsonRpc, type JsonRpcAnswer, type RpcRequest, scopeOf, versionOf } from './json-rpc.ts';
+import { answerJsonRpc, isRpcRequest, type JsonRpcAnswer, scopeOf, versionOf } from './json-rpc.ts';
 import { A2A_PUSH_FORMATS, pushConfigs } from './push-configs.ts';
 import { requestHandler } from './request-handler.ts';
 import { errorResponse } from './rpc-error.ts';
@@ -86,10 +86,7 @@ async function serve(
   { card, defaultWorkflowId, waitMs = WAIT_MS }: Omit<A2aMountOptions, 'agent'> & { readonly card: AgentCard },
 ): Promise<Reply> {
   const { json, headers } = call;
-  if (!isRequest(json))
-    return rpcReply(
-      jsonRpcError(null, INVALID_REQUEST, 'The body must be a JSON-RPC 2.0 request: an object with a method.'),
-    );
+  if (!isRpcRequest(json)) return rpcReply(jsonRpcError(idIn(json), INVALID_REQUEST, NO_REQUEST));
   const version = versionOf(headers.get('a2a-version'), json.method);
   if (version === undefined) {
     return rpcReply(
@@ -120,6 +117,9 @@ async function serve(
 }
 
 const WAIT_MS = 30_000;
+const NO_REQUEST =
+  'The body must be a JSON-RPC 2.0 request: an object with "jsonrpc": "2.0", a method, an id that is a string or a ' +
+  'whole number, and params that are an object or a list.';
 const CARD_PATH = '/.well-known/agent-card.json';
 
 /**
@@ -158,8 +158,8 @@ function rpcReply(answer: object): Reply {
   return { status: 200, headers: { 'cache-control': 'no-store' }, body };
 }
 
-function isRequest(json: unknown): json is RpcRequest {
-  return typeof json === 'object' && json !== null && 'method' in json && typeof json.method === 'string';
+function idIn(json: unknown): unknown {
+  return typeof json === 'object' && json !== null && 'id' in json ? json.id : null;
 }
 
 function isStream(answer: JsonRpcAnswer): answer is AsyncGenerator<object, void, undefined> {

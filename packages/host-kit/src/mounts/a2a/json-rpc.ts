@@ -1,5 +1,6 @@
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import { z } from 'zod';
 import type { RefusedRequest } from '../../http/refusal.ts';
 import type { JsonObject } from '../../json.ts';
 import { jsonRpcError, METHOD_NOT_FOUND } from '../json-rpc.ts';
@@ -53,6 +54,18 @@ export function versionOf(header: string | null, method: string): A2aVersion | u
 
 /** A JSON-RPC request or notification. A notification has no `id`. */
 export type RpcRequest = JsonObject & { readonly method: string };
+
+/** Whether a value is a request or a notification. @see JSON-RPC 2.0, section 4 */
+export function isRpcRequest(value: unknown): value is RpcRequest {
+  return REQUEST.safeParse(value).success;
+}
+
+const REQUEST = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  method: z.string(),
+  id: z.union([z.string(), z.number().refine(Number.isInteger), z.null()]).optional(),
+  params: z.union([z.looseObject({}), z.array(z.unknown())]).optional(),
+});
 
 /** One JSON-RPC response, or a stream of them that has not begun. */
 export type JsonRpcAnswer = object | AsyncGenerator<object, void, undefined>;

@@ -1,5 +1,6 @@
 import type { ListTasksRequest, ListTasksResponse, Task } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
+import { z } from 'zod';
 import type { Run } from '../../ports/runs.ts';
 import type { A2aCall } from './call.ts';
 import { currentTask, withHistory } from './get.ts';
@@ -60,10 +61,14 @@ function positionIn({ pageToken }: ListTasksRequest): {
 
 function timestampIn({ statusTimestampAfter }: ListTasksRequest): number | undefined {
   if (statusTimestampAfter === undefined || statusTimestampAfter === '') return undefined;
-  const time = Date.parse(statusTimestampAfter);
-  if (Number.isNaN(time)) throw new RequestMalformedError('statusTimestampAfter: must be a time of ISO 8601.');
-  return time;
+  if (TIME.safeParse(statusTimestampAfter).success) return Date.parse(statusTimestampAfter);
+  throw new RequestMalformedError(
+    'statusTimestampAfter: must be a time with its offset. Send one such as 2026-01-31T12:00:00Z.',
+  );
 }
+
+/** Without an offset, hosts in different zones would read different times. */
+const TIME = z.iso.datetime({ offset: true });
 
 function updatedAt({ status }: Task): number {
   return Date.parse(status?.timestamp ?? '');
