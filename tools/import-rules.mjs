@@ -52,9 +52,17 @@ const GROUND = [
     'host-scopes.ts',
     'scope-fault.ts',
     'unhandled-rejections.ts',
+    'as-json.ts',
   ],
   ...['events', 'ports', 'json-lines.ts', 'flood-guard.ts', 'standard-error-log.ts'],
-  ...['group-commit.ts', 'periodic-task.ts', 'in-steps.ts', 'postgres-driver.ts', 'without-place.ts'],
+  ...[
+    'group-commit.ts',
+    'periodic-task.ts',
+    'in-steps.ts',
+    'postgres-driver.ts',
+    'without-place.ts',
+    'ids-in-order.ts',
+  ],
 ];
 
 /** The domain, in its order: each room imports only the ground and rooms before it. It reaches a store through `ports` alone. */

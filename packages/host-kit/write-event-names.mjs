@@ -48,7 +48,9 @@ ${pairs.join('')}];
 
 /** The first words of all event types of both majors, as far as an organization could have them as its name. */
 export const EVENT_FIRST_WORDS: readonly string[] = [
-${firstWords().map((word) => `  '${word}',\n`).join('')}];
+${firstWords()
+  .map((word) => `  '${word}',\n`)
+  .join('')}];
 `;
 }
 
