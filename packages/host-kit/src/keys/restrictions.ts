@@ -1,6 +1,6 @@
 import type { KeyQuota, KeyRateLimit } from '@svc/auth/api-key';
 import { type Cidr, inCidr, parseCidr } from '@svc/egress-guard';
-import { HostError, invalid } from '../errors.ts';
+import { HostError } from '../errors.ts';
 
 /** The limits of a key beside its scopes. */
 export interface KeyRestrictions {
@@ -87,14 +87,6 @@ function wider(problem: string): HostError<'forbidden'> {
 function isInside(block: string, outer: readonly Cidr[]): boolean {
   const inner = parseCidr(block);
   return inner !== undefined && outer.some((cidr) => cidr.bits <= inner.bits && inCidr(inner.base, cidr));
-}
-
-/** @throws {HostError} `validation_error` for a block that is none, or is narrower than a client is told apart */
-function requireAddresses(blocks: readonly string[] | undefined): void {
-  for (const [index, block] of (blocks ?? []).entries()) {
-    const problem = addressBlockProblem(block);
-    if (problem !== undefined) throw invalid({ field: `allowedAddresses[${index}]`, problem });
-  }
 }
 
 /**
