@@ -46,6 +46,29 @@ export function asDescribed(
   };
 }
 
+/**
+ * Wraps `fetch` so that every response under a mount is checked against the description of the mounts, as
+ * {@link asDescribed} checks those of the protocol.
+ *
+ * @param send sends a request to one host; the description is read with it too
+ * @param description the path of the description, such as `/host/example/openapi.json`
+ * @returns a function that returns the response of `send`
+ * @throws {Error} for a response that the description does not cover; the message names the operation
+ */
+export function asMountsDescribed(send: Send, description: string): (request: Request) => Promise<Response> {
+  let reading: Promise<ApiDescription> | undefined;
+
+  return async (request) => {
+    const { method, url } = request;
+    const response = await send(request);
+    const { origin, pathname } = new URL(url);
+    reading ??= described(send, new Request(origin + description), origin);
+    const problem = (await reading).problemOf(method, pathname, await seen(response));
+    if (problem !== undefined) throw new Error(`${method} ${pathname}: ${problem}`);
+    return response;
+  };
+}
+
 /** The checked parts of a response. The body of a stream is not read, because the caller reads it. */
 interface Seen {
   readonly status: number;
@@ -66,11 +89,16 @@ interface ApiDescription {
   problemOf(method: string, path: string, answer: Seen): string | undefined;
 }
 
-async function readDescription(send: Send, origin: string, version: string): Promise<ApiDescription> {
+function readDescription(send: Send, origin: string, version: string): Promise<ApiDescription> {
   const headers = { 'svc-version': version, 'svc-client-version': '999.0' };
-  const response = await send(new Request(`${origin}/openapi.json`, { headers }));
+  return described(send, new Request(`${origin}/openapi.json`, { headers }), origin);
+}
+
+async function described(send: Send, request: Request, origin: string): Promise<ApiDescription> {
+  const response = await send(request);
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`GET /openapi.json: the host does not serve its description: ${text}`);
+  const { pathname } = new URL(request.url);
+  if (response.status !== 200) throw new Error(`GET ${pathname}: the host does not serve its description: ${text}`);
   // Hosts with one configuration differ in their origin alone, which says nothing about a response.
   const shared = text.replaceAll(origin, 'https://host.test');
   const known = compiled.get(shared) ?? compile(shared);
@@ -152,8 +180,8 @@ function problemOfAnswer(
   const missing = names.find((name) => required.has(name) && !headers.has(name));
   if (missing !== undefined) return `it lacks the header ${missing}`;
   const known = new Set(names.map((name) => name.toLowerCase()));
-  const unknown = [...headers.keys()].find((name) => !known.has(name) && !PLAIN.has(name));
-  if (unknown !== undefined) return `its header ${unknown} is not described`;
+  const unknown = [...headers].find(([name, value]) => !known.has(name) && !PLAIN.has(name) && !isOfCors(name, value));
+  if (unknown !== undefined) return `its header ${unknown[0]} is not described`;
   const types = Object.keys(described.content ?? {});
   if (types.length === 0) return body === '' ? undefined : `it has a body, but none is described: ${body}`;
   const type = types.find((each) => each === mediaType) ?? types.find((each) => each === rangeOf(mediaType));
@@ -169,7 +197,11 @@ function problemOfAnswer(
   return `${problems?.slice(0, 8).join('; ')} in ${body.slice(0, 2000)}`;
 }
 
-/** Headers that descriptions omit: those of HTTP itself, and an instruction to proxies, which they remove. */
+function isOfCors(name: string, value: string): boolean {
+  return name.startsWith('access-control-') || (name === 'vary' && value === 'Origin');
+}
+
+/** Headers that descriptions omit, beside those of CORS: those of HTTP itself, and an instruction to proxies, which they remove. */
 const PLAIN: ReadonlySet<string> = new Set([
   'x-accel-buffering',
   ...['connection', 'content-encoding', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],

@@ -142,20 +142,24 @@ describe('an MCP client', () => {
     );
   });
 
-  test('of an unknown revision is refused with a JSON-RPC error', async () => {
-    const response = await fetch(`${host.url()}/host/example/mcp`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${KEY}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '1999-01-01',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
-    });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
-  });
+  test.each(['1999-01-01', '2025-11-25', '2025-03-26'])(
+    `${covers('operations.host.mcp-advertised-revisions')} of the revision %s is refused`,
+    async (revision) => {
+      const response = await fetch(`${host.url()}/host/example/mcp`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${KEY}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': revision,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
+      });
+      expect(response.status).toBe(400);
+      const message = expect.stringContaining('2026-07-28, 2025-06-18');
+      expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number), message } });
+    },
+  );
 
   test.each([
     ['no version', { id: 1, method: 'tools/list' }],

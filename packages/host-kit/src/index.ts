@@ -37,6 +37,7 @@ export type {
   ByMajor,
   ErrorCode,
   MountDescription,
+  RouteCredential,
 } from './http/description.ts';
 export { type PublicMountRoute, publicMountRoute } from './http/public-route.ts';
 export type { RefusedRequest } from './http/refusal.ts';

@@ -74,7 +74,7 @@ export function hostMounts(services: Services, parts: MountParts): readonly Moun
       routes: [
         // First, because `/webhooks/{webhookId}` matches `/webhooks/series` too.
         ...deliverySeriesRoutes({ store, clock, keptMs: services.retention.deliverySeriesDays * DAY_MS }),
-        ...deadLetterFacetRoutes(store),
+        ...deadLetterFacetRoutes(operating),
         ...operatorRoutes({ ...operating, subscribable }),
         ...webhookJobRoutes({ ...operating, random: services.random, subscribable }),
         ...deliveryRoutes({ ...operating, secrets, sendTest, subscribable, render: renderDelivery }),

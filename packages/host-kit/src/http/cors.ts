@@ -89,8 +89,8 @@ const REQUEST_HEADERS = [
 
 /** Response headers that scripts may read, beside those that every script may read. */
 export const EXPOSED_HEADERS: readonly string[] = [
-  ...['Accept-Encoding', 'Allow', 'Deprecation', 'DPoP-Nonce', 'ETag', 'Link', 'RateLimit', 'RateLimit-Policy'],
-  ...['Retry-After', 'Sunset', 'SVC-Idempotent-Replay', 'SVC-Version', 'Vary', 'WWW-Authenticate'],
+  ...['Accept-Encoding', 'Allow', 'Content-Disposition', 'Deprecation', 'DPoP-Nonce', 'ETag', 'Link', 'RateLimit'],
+  ...['RateLimit-Policy', 'Retry-After', 'Sunset', 'SVC-Idempotent-Replay', 'SVC-Version', 'Vary', 'WWW-Authenticate'],
 ];
 const EXPOSED = EXPOSED_HEADERS.join(', ');
 

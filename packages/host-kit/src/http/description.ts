@@ -65,12 +65,24 @@ export interface MountDescription {
   readonly headers?: Parameters;
   /** The JSON body. Default: any JSON, if the route takes a body. */
   readonly body?: z.ZodType;
+  /** The body of a route that reads it itself, by media type. Default: that of `body`. */
+  readonly content?: Readonly<Record<string, z.ZodType>>;
+  /** The credential that a route with a verification of its own demands. Default: none that a header carries. */
+  readonly credential?: RouteCredential;
   /** A request body that is accepted. */
   readonly example?: Json;
   /** Every successful answer by its status. */
   readonly answers: Answers;
   /** Errors of this route alone. */
   readonly errors?: readonly ErrorCode[];
+}
+
+/** A credential that one public surface takes, as `Authorization: Bearer <credential>`. */
+export interface RouteCredential {
+  /** Its name in the API description. Routes that take the same credential name it alike. Not `bearer` and not `dpop`. */
+  readonly name: string;
+  /** In a sentence: where its holder gets it. */
+  readonly description: string;
 }
 
 /** The chapters of the API description. */
@@ -97,7 +109,7 @@ export type Answers = Readonly<Record<number, AnswerDescription>>;
 export type ErrorCode = HostErrorCode | AuthErrorCode | VersioningErrorCode;
 
 /** Response headers that an answer may name. Headers of every response are added. */
-export type AnswerHeader = 'ETag' | 'Cache-Control' | 'Vary';
+export type AnswerHeader = 'ETag' | 'Cache-Control' | 'Content-Disposition' | 'Vary';
 
 /** A successful answer in the API description. */
 export interface AnswerDescription {

@@ -51,8 +51,10 @@ export function backChannelLogoutMount({
       description:
         'An issuer of tokens sends the form `logout_token=…`. No request that begins after the answer 200 is accepted with ' +
         'a token of the session, on any host of the store. 400 when the logout token is refused, or the host failed.',
+      content: {
+        'application/x-www-form-urlencoded': z.object({ logout_token: z.string().describe('The logout token.') }),
+      },
       answers: { 200: json('The session has ended.', z.object({}), { headers: ['Cache-Control'] }) },
-      errors: ['unsupported_media_type', 'rate_limited', 'service_unavailable'],
     },
     refusalBody,
     verification: {

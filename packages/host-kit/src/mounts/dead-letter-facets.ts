@@ -5,15 +5,20 @@ import { type MountRoute, mountRoute } from '../http/route.ts';
 import type { Store } from '../ports/store.ts';
 import { deadLetterFacets as facetsOf } from '../webhooks/dead-letter-facets.ts';
 import { managed } from '../webhooks/operator-actions.ts';
-import type { LetterFilter } from '../webhooks/redrive-matching.ts';
+import type { LetterFilter, LetterReading } from '../webhooks/redrive-matching.ts';
 import { deadLetterFacets, facetsView, tenantDeadLetterFacets } from '../wire/dead-letter-facets.ts';
 import { ADDRESS_ERRORS, ADDRESSED, idIn, ok, PRIVATE, QUERY_TIME, STEP, stepIn, timeIn } from './owned-webhook.ts';
+
+export interface DeadLetterFacetOptions extends LetterReading {
+  readonly store: Store;
+}
 
 /**
  * The routes `/host/<org>/webhooks/dead-letters/facets` and `/host/<org>/webhooks/{webhookId}/dead-letters/facets`: the
  * dead letters by event type, status and time, of all subscriptions that the caller manages and of one.
  */
-export function deadLetterFacetRoutes(store: Store): MountRoute[] {
+export function deadLetterFacetRoutes(options: DeadLetterFacetOptions): MountRoute[] {
+  const { store } = options;
   const scope = 'webhooks:manage';
   return [
     mountRoute({
@@ -32,7 +37,7 @@ export function deadLetterFacetRoutes(store: Store): MountRoute[] {
         const page = { after: '', limit: MAX_SUBSCRIPTIONS + 1 };
         const found = await store.subscriptions.list(principal.tenancy, page);
         const webhookIds = found.slice(0, MAX_SUBSCRIPTIONS).map(({ webhookId }) => webhookId);
-        const facets = await facetsOf(store, webhookIds, filter, stepMs);
+        const facets = await facetsOf(options, webhookIds, filter, stepMs);
         return ok({
           ...facetsView(facets, stepMs),
           isComplete: facets.isComplete && found.length <= MAX_SUBSCRIPTIONS,
@@ -56,7 +61,7 @@ export function deadLetterFacetRoutes(store: Store): MountRoute[] {
       async serve(call) {
         const { filter, stepMs } = filterIn(call.query);
         const { webhookId } = await managed(store, call.principal, idIn(call));
-        return ok(facetsView(await facetsOf(store, [webhookId], filter, stepMs), stepMs));
+        return ok(facetsView(await facetsOf(options, [webhookId], filter, stepMs), stepMs));
       },
     }),
   ];

@@ -98,7 +98,7 @@ const LOG_BYTES = 4_194_304;
 export async function deliveriesOf(
   store: Pick<Store, 'subscriptions' | 'deliveries' | 'attempts'>,
   tenancy: Tenancy,
-  { run, events }: { readonly run: Run; readonly events: readonly RunEvent[] },
+  { run, events, now }: { readonly run: Run; readonly events: readonly RunEvent[]; readonly now: number },
   redactor: BundleRedactor,
 ): Promise<JsonObject> {
   const subscriptions = await store.subscriptions.list(tenancy, { after: '', limit: MOST_SUBSCRIPTIONS + 1 });
@@ -108,7 +108,7 @@ export async function deliveriesOf(
     const { webhookId } = subscription;
     const ids = events.map(({ runId, sequence, timestamp }) => deliveryIdOf({ webhookId, runId, sequence, timestamp }));
     for (let from = 0; from < ids.length && queued.length < MOST_DELIVERIES; from += IDS_AT_ONCE) {
-      const found = await store.deliveries.queued(webhookId, ids.slice(from, from + IDS_AT_ONCE));
+      const found = await store.deliveries.queued(webhookId, ids.slice(from, from + IDS_AT_ONCE), now);
       queued.push(...found.map((delivery) => deliveryView(subscription, delivery)));
     }
     const made = await store.attempts.list(webhookId, ATTEMPTS_READ);

@@ -11,6 +11,7 @@ import { type MountCall, type MountRoute, mountRoute } from '../http/route.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import { foundRun } from '../runs/find-run.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import { debugBundle } from '../wire/debug-bundle.ts';
@@ -19,6 +20,8 @@ import { decisionsAbout, deliveriesOf, logOf, runOf, secretsOf } from './debug-b
 
 /** The parts of {@link debugBundleRoutes}. */
 export interface DebugBundleOptions extends Pick<HostPorts, 'store' | 'clock' | 'random'> {
+  /** Dead letters expire by it. */
+  readonly storeClock: Pick<StoreClock, 'now'>;
   readonly signer: BundleSigner;
   readonly secrets: SecretBox;
   readonly recordAudit: RecordAudit;
@@ -47,7 +50,9 @@ export function debugBundleRoutes(options: DebugBundleOptions): MountRoute[] {
           'log about it (with the scope `audit:read`), as one file of at most 16 MiB. Secrets are redacted. The host ' +
           'signs the file with a key of `signingKeys` of discovery.',
         headers: VERSION_HEADER,
-        answers: { 200: json('The signed bundle.', debugBundle, { headers: ['Cache-Control'] }) },
+        answers: {
+          200: json('The signed bundle.', debugBundle, { headers: ['Cache-Control', 'Content-Disposition'] }),
+        },
         errors: ['not_found', 'run_forbidden', 'id_tenant_mismatch', 'service_unavailable'],
       },
       async serve(call) {
@@ -86,7 +91,7 @@ async function addressed({ store, served }: DebugBundleOptions, { params, princi
 }
 
 async function bundleOf(options: DebugBundleOptions, call: MountCall, run: Run): Promise<Uint8Array> {
-  const { store, clock, random, signer, implementation, served, hasAudit } = options;
+  const { store, clock, storeClock, random, signer, implementation, served, hasAudit } = options;
   const major = addressedMajor(call.request.url, call.headers, served);
   const redactor = new BundleRedactor(await secretsOf(options, run));
   const omitted: OmittedSection[] = [];
@@ -95,6 +100,7 @@ async function bundleOf(options: DebugBundleOptions, call: MountCall, run: Run):
   // The last decision is recorded with the request: it is the one that lets the caller have the bundle.
   await call.permit('runs:read');
   const { events, section: log } = await logOf(store, major, run, redactor);
+  const kept = { run, events, now: storeClock.now() };
   if (owner === undefined) omitted.push({ section: 'deliveries', reason: 'not-permitted' });
   if (auditor === undefined || !hasAudit)
     omitted.push({ section: 'decisions', reason: auditor === undefined ? 'not-permitted' : 'not-kept' });
@@ -107,7 +113,7 @@ async function bundleOf(options: DebugBundleOptions, call: MountCall, run: Run):
     major,
     run: runOf(major, run, redactor),
     log,
-    ...(owner !== undefined && { deliveries: await deliveriesOf(store, owner.tenancy, { run, events }, redactor) }),
+    ...(owner !== undefined && { deliveries: await deliveriesOf(store, owner.tenancy, kept, redactor) }),
     ...(auditor !== undefined && hasAudit && { decisions: await decisionsAbout(store, run, redactor) }),
     omitted,
   } as const;

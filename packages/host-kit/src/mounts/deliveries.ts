@@ -76,7 +76,7 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
         const { webhookId } = subscription;
         const filter = { ...filterIn(call), isReached: reachesEvent };
         const page = { from: cursorIn(call, webhookId) ?? startIn(call, filter), limit: pageLimit(call.query) };
-        const { deliveries, next } = await listDeliveries(store, subscription, filter, page);
+        const { deliveries, next } = await listDeliveries(options, subscription, filter, page);
         return ok({
           deliveries: deliveries.map((delivery) => deliveryView(subscription, delivery)),
           ...(next !== undefined && { nextCursor: deliveryCursorText(webhookId, next) }),
@@ -99,7 +99,7 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
       },
       async serve(call) {
         const subscription = await managed(store, call.principal, idIn(call));
-        const found = await findDelivery(store, subscription, idIn(call, 'deliveryId'));
+        const found = await findDelivery(options, subscription, idIn(call, 'deliveryId'));
         if (found === undefined) throw missing();
         const { webhookId, deliveryId } = found.delivery;
         const answers = shownAnswers(secrets, await store.capturedAnswers.list(webhookId, deliveryId));

@@ -21,7 +21,8 @@ export function eventTypeRoutes(operationalEvents: readonly string[], subscribab
       describes: {
         operationId: 'listEventTypes',
         summary: 'List event types',
-        description: 'Every event type that a subscription can name, in the spelling of both majors.',
+        description:
+          'Every event type that a subscription can name, those that the engine of this host declares included, in the spelling of both majors.',
         answers: { 200: json('The event types.', eventTypes, PRIVATE) },
       },
       serve: async () => ok(list),
@@ -39,7 +40,7 @@ export function eventTypeRoutes(operationalEvents: readonly string[], subscribab
         errors: ['not_found'],
       },
       async serve({ params }) {
-        const detail = eventTypeDetail(params.type ?? '', operationalEvents);
+        const detail = eventTypeDetail(params.type ?? '', operationalEvents, subscribable);
         if (detail !== undefined) return ok(detail);
         throw new HostError('not_found', 'There is no such event type.', { details: undefined });
       },

@@ -14,10 +14,15 @@ const RESPONSE = z
   .looseObject({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.number()]).nullable() })
   .meta({ id: 'JsonRpcResponse' });
 
-const ONE = json('The JSON-RPC response, or a stream of responses.', RESPONSE);
+const ONE = json('The JSON-RPC response, or a stream of responses.', RESPONSE, { headers: ['Cache-Control'] });
 
 /** A JSON-RPC response, or a stream of them. */
 const RESPONSES: AnswerDescription = { ...ONE, content: { ...ONE.content, ...eventStream('', RESPONSE).content } };
+
+/** An error of the protocol that has an HTTP status of its own. */
+export function rpcFailure(description: string): AnswerDescription {
+  return json(description, RESPONSE);
+}
 
 /** Describes an endpoint of JSON-RPC 2.0 whose methods another protocol defines. */
 export function jsonRpcDescription(

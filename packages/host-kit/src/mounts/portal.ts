@@ -93,9 +93,9 @@ const ACTIONS: ReadonlyMap<string, PortalAction> = new Map<string, PortalAction>
 ]);
 
 function operationsOf(options: PortalRoutesOptions): readonly MountRoute[] {
-  const { store, operationalEvents, subscribable } = options;
+  const { operationalEvents, subscribable } = options;
   return [
-    ...deadLetterFacetRoutes(store),
+    ...deadLetterFacetRoutes(options),
     ...operatorRoutes(options),
     ...webhookJobRoutes(options),
     ...deliveryRoutes(options),
@@ -155,7 +155,7 @@ function exchange(options: PortalRoutesOptions): MountRoute {
       body: codeExchange,
       example: { code: `svc_portal_code_${'0'.repeat(64)}` },
       answers: { 200: json('The token and the session.', exchangedCode, PRIVATE) },
-      errors: ['unauthenticated', 'rate_limited'],
+      errors: ['unauthenticated'],
     },
     async verify({ body }) {
       const session = await sessionOfCode(options, parse(codeExchange, jsonIn(body)));

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { AuthError } from '@svc/auth';
 import { memoryRateLimiter } from '@svc/auth/rate-limit';
+import { z } from 'zod';
 import { HostError } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { publicMountRoute } from '../http/public-route.ts';
@@ -11,7 +12,7 @@ import { type ReceiveEmailOptions, receiveEmail } from '../triggers/email/receiv
 import { SMTP_HEADERS, smtpFactsIn } from '../triggers/email/smtp-facts.ts';
 import { acceptedSecrets, openTriggerSecrets } from '../triggers/secrets.ts';
 import { takenBody, takenMessage } from '../wire/trigger.ts';
-import { senderOf, type TriggerIngestOptions } from './trigger-ingest.ts';
+import { senderOf, TRIGGER, type TriggerIngestOptions } from './trigger-ingest.ts';
 
 export interface TriggerEmailOptions extends TriggerIngestOptions, ReceiveEmailOptions {}
 
@@ -43,16 +44,23 @@ export function triggerEmailRoute(options: TriggerEmailOptions): MountRoute {
     describes: {
       operationId: 'relayTriggerEmail',
       summary: 'Send an email to a trigger',
+      path: TRIGGER,
       description:
         'For the mail relay of a trigger: a message as it was received, as `message/rfc822`, with the secret of the trigger in ' +
         `\`Authorization: Bearer\` and the facts of the SMTP session in the headers \`${Object.values(SMTP_HEADERS).join('`, `')}\`. ` +
         'The message must pass DMARC. When the response arrives, it is durable, together with its run. A message that was sent ' +
         'before starts no other run. 503 with `Retry-After`: the relay sends it again.',
+      headers: SMTP_PARAMETERS,
+      credential: {
+        name: 'triggerEmailSecret',
+        description: 'The secret of the trigger, from its registration or its last rotation. The mail relay keeps it.',
+      },
+      content: { 'message/rfc822': z.string().describe('The message as it was received.') },
       answers: {
         200: json('The message was sent before.', takenMessage),
         202: json('The message is durable.', takenMessage),
       },
-      errors: ['not_found', 'unsupported_media_type', 'payload_too_large', 'rate_limited'],
+      errors: ['forbidden', 'not_found'],
     },
     async verify({ params, headers, body }) {
       requireMessage(headers);
@@ -70,6 +78,17 @@ export function triggerEmailRoute(options: TriggerEmailOptions): MountRoute {
     },
   });
 }
+
+const SMTP_PARAMETERS = {
+  [SMTP_HEADERS.clientAddress]: z.string().describe('The IP address of the client of the SMTP session.'),
+  [SMTP_HEADERS.helo]: z.string().describe('The name that the client gave in `HELO` or `EHLO`.'),
+  [SMTP_HEADERS.mailFrom]: z
+    .string()
+    .describe('The address of `MAIL FROM`, in percent-encoded UTF-8, or `<>` for a bounce.'),
+  [SMTP_HEADERS.rcptTo]: z
+    .string()
+    .describe('The addresses of `RCPT TO` in percent-encoded UTF-8, at most 100, separated by commas.'),
+};
 
 /** @throws {HostError} `unsupported_media_type` */
 function requireMessage(headers: Headers): void {

@@ -14,7 +14,7 @@ import { isTimely, mintFormToken, readFormToken } from '../triggers/form/token.t
 import { takeMessage } from '../triggers/receive.ts';
 import { openTriggerSecrets } from '../triggers/secrets.ts';
 import { takenBody, takenMessage } from '../wire/trigger.ts';
-import type { TriggerIngestOptions } from './trigger-ingest.ts';
+import { TRIGGER, type TriggerIngestOptions } from './trigger-ingest.ts';
 
 export interface TriggerFormOptions extends TriggerIngestOptions {
   /** The origin of the host, such as `https://svc.example.com`. */
@@ -56,11 +56,12 @@ function tokenRoute(options: TriggerFormOptions): MountRoute {
     describes: {
       operationId: 'getFormToken',
       summary: 'Get a token for one submission of a form',
+      path: TRIGGER,
       description:
         'For the page of a form, as the browser sends it: with `Origin`, or with `Sec-Fetch-Site: same-origin`. The token is ' +
         `valid for an hour, for pages of this origin alone. The form sends it in the field \`${TOKEN_FIELD}\`.`,
-      answers: { 200: json('The token.', formToken, { headers: ['Cache-Control'] }) },
-      errors: ['not_found', 'rate_limited'],
+      answers: { 200: json('The token.', formToken, { headers: ['Cache-Control', 'Vary'] }) },
+      errors: ['forbidden', 'not_found'],
     },
     async verify({ params, headers }) {
       const trigger = await formOf(options, params.triggerId);
@@ -92,15 +93,17 @@ function submitRoute(options: TriggerFormOptions): MountRoute {
     describes: {
       operationId: 'submitForm',
       summary: 'Submit a form to a trigger',
+      path: TRIGGER,
       description:
         'For the page of a form: fields without files, as `application/x-www-form-urlencoded` or `multipart/form-data`, with a ' +
         'token. When the response arrives, the submission is durable, together with its run. The same submission with the same ' +
         'token gets the first response; another one with a used token is refused.',
+      content: { 'application/x-www-form-urlencoded': submittedForm, 'multipart/form-data': submittedForm },
       answers: {
-        200: json('The same submission was sent before.', takenMessage),
-        202: json('The submission is durable.', takenMessage),
+        200: json('The same submission was sent before.', takenMessage, FOR_PAGE),
+        202: json('The submission is durable.', takenMessage, FOR_PAGE),
       },
-      errors: ['not_found', 'unsupported_media_type', 'payload_too_large', 'rate_limited'],
+      errors: ['forbidden', 'not_found'],
     },
     async verify({ params, headers, body }) {
       requireForm(headers);
@@ -174,6 +177,12 @@ function used(): HostError {
 function refused(message: string): HostError {
   return new HostError('forbidden', message, { details: undefined });
 }
+
+const FOR_PAGE = { headers: ['Cache-Control', 'Vary'] } as const;
+
+const submittedForm: z.ZodType = z
+  .object({ [TOKEN_FIELD]: z.string().describe('A token of this form and origin.') })
+  .catchall(z.string().describe('A field of the form.'));
 
 const formToken: z.ZodType = z
   .strictObject({

@@ -1,12 +1,14 @@
 import { AuthError, type Principal } from '@svc/auth';
 import { memoryRateLimiter } from '@svc/auth/rate-limit';
 import { WebhookVerificationError } from '@svc/webhook-verify';
+import { z } from 'zod';
 import { HostError } from '../errors.ts';
 import { parseJson, requireJson } from '../http/body.ts';
 import { json } from '../http/description.ts';
 import { publicMountRoute } from '../http/public-route.ts';
 import type { MountRoute, Reply } from '../http/route.ts';
 import type { Json } from '../json.ts';
+import { jsonValue } from '../json-schema.ts';
 import type { Trigger, TriggerOf } from '../ports/triggers.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import { receiveMessage } from '../triggers/receive.ts';
@@ -38,6 +40,9 @@ export function ingestPath(triggerId: string): string {
   return `/ingest/${triggerId}`;
 }
 
+/** The path parameter of the public routes of triggers. */
+export const TRIGGER = { triggerId: z.string().min(1).max(128).describe('The id of the trigger.') };
+
 interface Admitted {
   readonly trigger: TriggerOf<'webhook'>;
   readonly authentic: AuthenticWebhook;
@@ -58,14 +63,16 @@ export function triggerIngestRoute(options: TriggerIngestOptions): MountRoute {
     describes: {
       operationId: 'ingestTriggerMessage',
       summary: 'Send a message to a trigger',
+      path: TRIGGER,
       description:
         'For the sender of a trigger: a JSON body, signed as the preset of the trigger says. When the response arrives, the ' +
         'message is durable, together with its run. A message that was sent before starts no other run.',
+      content: { 'application/json': jsonValue },
       answers: {
         200: json('The message was sent before, is of a type that starts no run, or is a challenge.', takenMessage),
         202: json('The message is durable.', takenMessage),
       },
-      errors: ['not_found', 'unsupported_media_type', 'payload_too_large', 'rate_limited'],
+      errors: ['unauthenticated', 'not_found'],
     },
     async verify({ params, headers, body }) {
       // A sender without JSON is a sender that was configured wrongly. It learns so before any other work.

@@ -71,7 +71,7 @@ function startingRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
         const { rate, dryRun, ...filter } = parse(redriveMatching, call.json);
         if (!dryRun) return await started(call, { kind: 'redrive', request: storedFilter(filter), rate });
         const { webhookId } = await managed(store, call.principal, idIn(call));
-        return ok(await countMatching(store, webhookId, filter));
+        return ok(await countMatching(options, webhookId, filter));
       },
     }),
     mountRoute({

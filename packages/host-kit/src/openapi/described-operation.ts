@@ -1,6 +1,7 @@
 import type { Major } from '@svc/versioning';
+import type { z } from 'zod';
 import type { Access } from '../http/access.ts';
-import type { Description, Parameters } from '../http/description.ts';
+import type { Description, Parameters, RouteCredential } from '../http/description.ts';
 import type { Route } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
 import type { DescribedHost } from './described-host.ts';
@@ -26,6 +27,12 @@ export interface DescribedRoute extends Pick<Route, 'schema' | 'isBodyOptional'>
   readonly access: Access;
   /** Whether a route of a mount honours `Idempotency-Key`. Default: false. */
   readonly takesKey?: boolean;
+  /** Whether a route verifies its requests itself, within limits of its own. Default: false. */
+  readonly isVerified?: boolean;
+  /** The credential that such a route demands. Default: none. */
+  readonly credential?: RouteCredential;
+  /** The body by media type, for a route that reads it itself. Default: JSON by `schema`. */
+  readonly content?: Readonly<Record<string, z.ZodType>>;
   readonly describes: Omit<Description, 'tag'> & {
     readonly tag: string;
     /** Path parameters beside those of the manifest. */

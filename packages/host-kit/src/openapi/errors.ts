@@ -19,7 +19,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
  * Returns every error code that an operation can answer with: its own codes, and those of the steps before its handler.
  */
 export function errorsOf(
-  { access, schema, describes, takesKey: isKeyed = false }: DescribedRoute,
+  { access, schema, content, describes, takesKey: isKeyed = false, isVerified = false, credential }: DescribedRoute,
   { method, isProtocol }: DescribedOperation['operation'],
   major: Major,
   { minClientVersion }: { readonly minClientVersion: string | undefined },
@@ -29,7 +29,9 @@ export function errorsOf(
       ...(isProtocol ? EVERY_OPERATION[major] : EVERY_MOUNT),
       ...(isProtocol && minClientVersion !== undefined ? CLIENT_VERSION : []),
       ...(takesCredential(access) ? AUTHENTICATED : []),
-      ...(schema === undefined ? [] : WITH_BODY),
+      ...(credential === undefined ? [] : WITH_CREDENTIAL),
+      ...(isVerified ? VERIFIED : []),
+      ...(schema === undefined && content === undefined ? [] : WITH_BODY),
       ...((isProtocol ? takesKey({ method }, access) : isKeyed) ? WITH_KEY[major] : []),
       ...inMajor(describes.errors ?? [], major),
     ]),
@@ -52,6 +54,10 @@ const WITH_KEY: Readonly<Record<Major, readonly ErrorCode[]>> = {
   1: ['idempotency_key_mismatch', 'idempotency_in_flight'],
   2: ['idempotency_key_invalid', 'idempotency_key_mismatch', 'idempotency_in_flight'],
 };
+
+const WITH_CREDENTIAL: readonly ErrorCode[] = ['unauthenticated'];
+/** The limit of each client, and the deadline of the verification. */
+const VERIFIED: readonly ErrorCode[] = ['rate_limited', 'service_unavailable'];
 
 /** Codes of the authentication lanes, the rate limiter and the scope check. */
 const AUTHENTICATED: readonly ErrorCode[] = [

@@ -1,4 +1,4 @@
-import { empty, type MountDescription } from '../http/description.ts';
+import { empty, type MountDescription, type RouteCredential } from '../http/description.ts';
 import type { MountRoute } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
 import { jsonValue } from '../json-schema.ts';
@@ -7,7 +7,7 @@ import type { DescribedRoute } from './described-operation.ts';
 import { headersOf } from './headers.ts';
 import { operationObject } from './operation.ts';
 import { schemas } from './schemas.ts';
-import { securitySchemes } from './security.ts';
+import { schemeOf, securitySchemes } from './security.ts';
 
 /** A mount as its description needs it. */
 export interface DescribedMount {
@@ -66,7 +66,10 @@ export function mountsDescription(
     tags: mounts.map(({ name }) => ({ name, description: `The mount \`${name}\` of this host.` })),
     paths,
     components: {
-      securitySchemes: securitySchemes(host, apart?.credential),
+      securitySchemes: {
+        ...securitySchemes(host, apart?.credential),
+        ...Object.fromEntries(credentialsOf(mounts).map((credential) => [credential.name, schemeOf(credential)])),
+      },
       headers: headersOf(paths),
       schemas: collected.components(),
     },
@@ -74,9 +77,9 @@ export function mountsDescription(
 }
 
 /**
- * Checks that no two routes of the mounts have the same name.
+ * Checks that no two routes of the mounts have the same name, and no two credentials.
  *
- * @throws {TypeError} naming the `operationId`
+ * @throws {TypeError} naming the `operationId` or the credential
  */
 export function requireUniqueIds(mounts: readonly DescribedMount[]): void {
   const known = new Set<string>();
@@ -85,6 +88,20 @@ export function requireUniqueIds(mounts: readonly DescribedMount[]): void {
       throw new TypeError(`mounts: two routes have the operationId ${operationId}. Change one of them.`);
     known.add(operationId);
   }
+  const described = new Map<string, string>(TAKEN.map((name) => [name, '']));
+  for (const { name, description } of credentialsOf(mounts)) {
+    if ((described.get(name) ?? description) !== description)
+      throw new TypeError(`mounts: two credentials are named ${name}. Change the name of one of them.`);
+    described.set(name, description);
+  }
+}
+
+/** The names of the credentials of the host itself. */
+const TAKEN = ['bearer', 'dpop'];
+
+/** The credentials that routes with a verification of their own demand. */
+function credentialsOf(mounts: readonly DescribedMount[]): readonly RouteCredential[] {
+  return listed(mounts).flatMap(({ describes: { credential } }) => credential ?? []);
 }
 
 interface Listed {
@@ -106,9 +123,12 @@ function listed(mounts: readonly DescribedMount[]): readonly Listed[] {
 function describedRoute(
   tag: string,
   { scope, takesBody, takesKey, verification, refusalBody }: MountRoute,
-  { body = jsonValue, ...describes }: MountDescription,
+  { body = jsonValue, content, credential, ...describes }: MountDescription,
 ): DescribedRoute {
   return {
+    isVerified: verification !== undefined,
+    ...(credential !== undefined && { credential }),
+    ...(content !== undefined && { content }),
     access: verification !== undefined ? 'public' : scope === undefined ? 'any-credential' : { scope },
     describes: { ...describes, tag, ...(refusalBody !== undefined && { errorBody: FOREIGN_ERROR }) },
     ...(takesBody && { schema: { 1: body, 2: body } }),
@@ -123,7 +143,7 @@ const FOREIGN_ERROR: JsonObject = {
 };
 
 /** The entry of a route that describes nothing: `GET /webhooks/{webhookId}` becomes `getWebhooksWebhookId`. */
-function undescribed({ method, path }: MountRoute): MountDescription {
+function undescribed({ method, path, verification }: MountRoute): MountDescription {
   const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
   const name = words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('');
   return {
@@ -131,5 +151,7 @@ function undescribed({ method, path }: MountRoute): MountDescription {
     summary: `${method} ${path}`,
     description: 'The mount does not describe this operation.',
     answers: { 200: empty('The answer of the mount.') },
+    // Its verification may refuse a caller in either way.
+    ...(verification !== undefined && { errors: ['unauthenticated', 'forbidden'] }),
   };
 }

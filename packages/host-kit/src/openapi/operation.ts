@@ -1,4 +1,5 @@
 import type { Major } from '@svc/versioning';
+import { z } from 'zod';
 import { scopesOf, takesCredential } from '../http/access.ts';
 import { type AnswerDescription, type ByMajor, type ErrorCode, inMajor, type Parameters } from '../http/description.ts';
 import { takesKey } from '../http/idempotency.ts';
@@ -30,7 +31,8 @@ export function operationObject(described: DescribedOperation): JsonObject {
   };
 }
 
-function securityOf({ access }: DescribedRoute, { acceptsDpop }: DescribedHost): JsonObject[] {
+function securityOf({ access, credential }: DescribedRoute, { acceptsDpop }: DescribedHost): JsonObject[] {
+  if (credential !== undefined) return [{ [credential.name]: [] }];
   if (!takesCredential(access)) return [];
   const scopes = scopesOf(access);
   return [{ bearer: scopes }, ...(acceptsDpop ? [{ dpop: scopes }] : [])];
@@ -39,8 +41,9 @@ function securityOf({ access }: DescribedRoute, { acceptsDpop }: DescribedHost):
 function parameters(described: DescribedOperation): JsonObject[] {
   const { operation, route, major, host, collected } = described;
   const { path = {}, query = {}, headers = {}, answers } = route.describes;
-  const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-  const named = Object.entries({ ...pathParameters(major), ...path }).filter(([name]) => inPath.includes(name));
+  const known: Parameters = { ...pathParameters(major), ...path };
+  const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const named = inPath.map((name) => [name, known[name] ?? z.string().min(1).describe(`The ${name} in the path.`)]);
   const names = operation.isProtocol && host.served.minClientVersion !== undefined;
   return [
     ...(operation.isProtocol ? [{ $ref: '#/components/parameters/SVC-Version' }] : []),
@@ -89,11 +92,14 @@ function idempotencyKey(major: Major): JsonObject {
 const KEY_PATTERN: ByMajor<string> = { 1: '^[A-Za-z0-9._~-]{1,255}$', 2: '^[A-Za-z0-9._~-]{22,128}$' };
 
 function requestBody({ route, major, collected }: DescribedOperation): JsonObject {
-  if (route.schema === undefined) return {};
+  const { content = route.schema && { 'application/json': route.schema[major] } } = route;
+  if (content === undefined) return {};
   const { example } = route.describes;
-  const schema = collected.of(route.schema[major]);
-  const media = { schema, ...(example !== undefined && { example: inMajor(example, major) }) };
-  return { requestBody: { required: route.isBodyOptional !== true, content: { 'application/json': media } } };
+  const media = Object.entries(content).map(([type, schema]) => [
+    type,
+    { schema: collected.of(schema), ...(example !== undefined && { example: inMajor(example, major) }) },
+  ]);
+  return { requestBody: { required: route.isBodyOptional !== true, content: Object.fromEntries(media) } };
 }
 
 function responseOf(
@@ -126,7 +132,12 @@ function errorResponses(described: DescribedOperation): JsonObject {
       status,
       {
         description: codes.map((code) => `\`${code}\``).join(', '),
-        headers: references([...everyHeader(described), ...(HEADERS_OF[status] ?? [])]),
+        headers: references([
+          ...everyHeader(described),
+          ...(HEADERS_OF[status] ?? []),
+          // Other protocols may forbid that their errors are stored.
+          ...(errorBody === undefined ? [] : (['Cache-Control'] as const)),
+        ]),
         content: {
           'application/json': { schema: errorBody ?? (others.length === 0 ? first : { oneOf: found }) },
         },
@@ -149,7 +160,7 @@ function everyHeader(described: DescribedOperation): readonly HeaderName[] {
   const { operation, route, major, host } = described;
   return [
     ...(operation.isProtocol ? (['SVC-Version', 'Vary'] as const) : []),
-    ...(host.limitsRate && route.access !== 'public' ? RATE_LIMIT : []),
+    ...(route.isVerified === true || (host.limitsRate && route.access !== 'public') ? RATE_LIMIT : []),
     ...(isKeyed(described) ? KEYED : []),
     ...(operation.isProtocol && host.retires && major === 1 ? RETIREMENT : []),
   ];

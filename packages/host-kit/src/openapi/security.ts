@@ -1,3 +1,4 @@
+import type { RouteCredential } from '../http/description.ts';
 import type { JsonObject } from '../json.ts';
 import type { DescribedHost } from './described-host.ts';
 
@@ -21,6 +22,11 @@ export function securitySchemes({ acceptsDpop }: DescribedHost, credential: stri
       },
     }),
   };
+}
+
+/** The Security Scheme Object of a credential that some public routes take. */
+export function schemeOf({ description }: RouteCredential): JsonObject {
+  return { type: 'http', scheme: 'bearer', description };
 }
 
 const OF_HOST =

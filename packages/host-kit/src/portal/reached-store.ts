@@ -27,8 +27,8 @@ export function reachedStore(store: Store, reach: SessionReach): Store {
         }),
     }),
     deliveries: limited(deliveries, {
-      queued: async (webhookId, ids) =>
-        (await deliveries.queued(webhookId, ids)).filter(({ eventType }) => reachesEvent(eventType)),
+      queued: async (webhookId, ids, now) =>
+        (await deliveries.queued(webhookId, ids, now)).filter(({ eventType }) => reachesEvent(eventType)),
       countDeadLetters: (webhookId, counting) => {
         const { eventTypes } = counting.selection;
         const asked = eventTypes === undefined ? names : eventTypes.filter(reachesEvent);

@@ -33,6 +33,7 @@ export function subscribableWithin(
   { reachesEvent }: Pick<SessionReach, 'reachesEvent'>,
 ): SubscribableEvents {
   return {
+    vendorTypes: subscribable.vendorTypes.filter(reachesEvent),
     named(major, name) {
       // First, so that the answer to a type of others does not depend on the host.
       if (!reachesEvent(name)) return { problem: `"${name.slice(0, 128)}" is not an event type of this session` };

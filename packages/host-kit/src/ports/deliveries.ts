@@ -80,7 +80,7 @@ export interface DeadLetter {
   /** Number of attempts that were made. */
   readonly attempts: number;
   readonly deadLetteredAt: number;
-  /** From this time on, `sweep` deletes it. */
+  /** From this time on it is hidden, and `sweep` deletes it. */
   readonly expiresAt: number;
   /** HTTP status of the last attempt. Undefined: it got no answer. */
   readonly lastStatus: number | undefined;
@@ -101,6 +101,8 @@ export interface DeadLetterSelection {
 /** Arguments of `DeliveryQueue.countDeadLetters`. */
 export interface DeadLetterCounting {
   readonly before: DeadLetterCursor | undefined;
+  /** The time in ms since the epoch: dead letters that have expired by then do not count. */
+  readonly now: number;
   /** The most dead letters that are looked at. */
   readonly limit: number;
   /** The dead letters that are counted among them. */
@@ -152,6 +154,9 @@ export type WaitingCursor = Pick<WaitingDelivery, 'dueAt' | 'position'>;
 /**
  * The outbox. `enqueue` writes a delivery in the transaction of its event; the dispatcher claims, attempts and settles
  * it. A delivery leaves the outbox by a settlement, by `sweep`, or with its subscription, and in no other way.
+ *
+ * Methods that read, redrive or transfer dead letters leave out those whose `expiresAt` is at or before `now`: a dead
+ * letter is gone when it expires, and not only when `sweep` deletes it.
  */
 export interface DeliveryQueue {
   /** Adds deliveries, unclaimed. */
@@ -163,8 +168,8 @@ export interface DeliveryQueue {
    * @returns the number of deliveries that were added or revived
    */
   enqueueAgain(deliveries: readonly Delivery[], transaction: Transaction): Promise<number>;
-  /** Returns those of the deliveries that are in the outbox, in any order. */
-  queued(webhookId: string, deliveryIds: readonly string[]): Promise<readonly QueuedDelivery[]>;
+  /** Returns those of the deliveries that are in the outbox at `now`, in any order. */
+  queued(webhookId: string, deliveryIds: readonly string[], now: number): Promise<readonly QueuedDelivery[]>;
   /**
    * Returns up to `limit` waiting deliveries of one subscription by their due times, after the cursor. A store may
    * leave out those that are claimed.
@@ -211,7 +216,7 @@ export interface DeliveryQueue {
    */
   deadLetters(
     webhookId: string,
-    page: { readonly before?: DeadLetterCursor | undefined; readonly limit: number },
+    page: { readonly before?: DeadLetterCursor | undefined; readonly limit: number; readonly now: number },
   ): Promise<readonly DeadLetter[]>;
   /**
    * Counts the next `limit` dead letters of one subscription, newest first, after the cursor `before`. Trusts its caller to

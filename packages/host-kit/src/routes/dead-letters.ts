@@ -36,17 +36,15 @@ export function deadLetterRoutes(options: DeadLetterRoutesOptions): Route[] {
         const limit = limitIn(call.query);
         const before = cursorIn(call.query, webhookId);
         // One more letter than the page holds shows that there is another page.
-        const letters = await store.deliveries.deadLetters(webhookId, { before, limit: limit + 1 });
+        const query = { before, limit: limit + 1, now: storeClock.now() };
+        const letters = await store.deliveries.deadLetters(webhookId, query);
         const page = letters.slice(0, limit);
-        // Expired letters are hidden until the next sweep deletes them.
-        const now = storeClock.now();
-        const kept = page.filter(({ expiresAt }) => expiresAt > now);
         const last = page.at(-1);
         return {
           status: 200,
           headers: { 'cache-control': 'private, no-store' },
           body: {
-            deliveries: kept.map((letter) => deadLetterBody[call.major](letter, subscription)),
+            deliveries: page.map((letter) => deadLetterBody[call.major](letter, subscription)),
             ...(letters.length > limit && last !== undefined && { nextCursor: cursorText(webhookId, last) }),
           },
         };

@@ -1,8 +1,7 @@
 import { yieldToLoop } from '../ports/clock.ts';
 import type { CountedDeadLetters, DeadLetterCursor, DeadLetterSelection } from '../ports/deliveries.ts';
-import type { Store } from '../ports/store.ts';
 import { lowestDeliveryId } from './delivery-id.ts';
-import type { LetterFilter } from './redrive-matching.ts';
+import type { LetterFilter, LetterReading } from './redrive-matching.ts';
 
 /** Dead letters by their properties. Each list begins with the largest count, and has at most 100 entries. */
 export interface DeadLetterFacets {
@@ -34,20 +33,21 @@ export interface Facet<T> {
  * @param stepMs length of a step of `times`, in ms
  */
 export async function deadLetterFacets(
-  { deliveries }: Pick<Store, 'deliveries'>,
+  { store: { deliveries }, storeClock }: LetterReading,
   webhookIds: readonly string[],
   filter: LetterFilter,
   stepMs: number,
 ): Promise<DeadLetterFacets> {
   const selection = selectionOf(filter);
   const tally = new Tally();
+  const now = storeClock.now();
   let open: readonly Place[] = webhookIds.map((webhookId) => ({ webhookId, before: undefined }));
   while (open.length > 0 && tally.lookedAt < MOST_COUNTED) {
     const left: Place[] = [];
     for (const { webhookId, before } of open) {
       const limit = Math.min(PAGE, MOST_COUNTED - tally.lookedAt);
       const counted =
-        limit > 0 ? await deliveries.countDeadLetters(webhookId, { before, limit, selection, stepMs }) : undefined;
+        limit > 0 ? await deliveries.countDeadLetters(webhookId, { before, limit, now, selection, stepMs }) : undefined;
       if (counted === undefined) left.push({ webhookId, before });
       else {
         tally.add(webhookId, counted);

@@ -1,6 +1,7 @@
 import { ATTEMPTS_KEPT, type AttemptRecord } from '../ports/attempts.ts';
 import type { DeadLetterCursor, QueuedDelivery, WaitingCursor } from '../ports/deliveries.ts';
 import type { Store } from '../ports/store.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import { eventTimeOf } from './delivery-id.ts';
 
@@ -44,7 +45,11 @@ export interface DeliveryPage {
   readonly next: DeliveryCursor | undefined;
 }
 
-type Deliveries = Pick<Store, 'deliveries' | 'attempts'>;
+/** The records of deliveries, and the clock by which dead letters expire. */
+interface Deliveries {
+  readonly store: Pick<Store, 'deliveries' | 'attempts'>;
+  readonly storeClock: Pick<StoreClock, 'now'>;
+}
 
 /**
  * Lists the deliveries of a subscription: first those that wait, by their due times; then its dead letters, newest
@@ -54,16 +59,17 @@ type Deliveries = Pick<Store, 'deliveries' | 'attempts'>;
  * page.
  */
 export async function listDeliveries(
-  store: Deliveries,
+  { store, storeClock }: Deliveries,
   subscription: Subscription,
   filter: DeliveryFilter,
   page: { readonly from: DeliveryCursor | undefined; readonly limit: number },
 ): Promise<DeliveryPage> {
+  const reading = { store, subscription, now: storeClock.now() };
   const sections = SECTIONS.filter((section) => filter.state === undefined || SECTION_OF[filter.state] === section);
   const found: FoundDelivery[] = [];
   let cursor: DeliveryCursor | undefined = page.from ?? (sections[0] && { section: sections[0] });
   for (let looked = 0; cursor !== undefined && looked < MOST_LOOKED_AT; ) {
-    const rows: readonly Row[] = await readSection(store, subscription, cursor, READ_AT_ONCE);
+    const rows: readonly Row[] = await readSection(reading, cursor, READ_AT_ONCE);
     for (const [index, row] of rows.entries()) {
       if (row.delivery !== undefined && isWanted(row.delivery, filter)) found.push(row.delivery);
       if (found.length === page.limit && (index < rows.length - 1 || rows.length === READ_AT_ONCE)) {
@@ -80,12 +86,12 @@ export async function listDeliveries(
 
 /** Finds one delivery of a subscription with its attempts, newest first; undefined when it is no longer known. */
 export async function findDelivery(
-  store: Deliveries,
+  { store, storeClock }: Deliveries,
   subscription: Subscription,
   deliveryId: string,
 ): Promise<{ readonly delivery: FoundDelivery; readonly attempts: readonly AttemptRecord[] } | undefined> {
   const { webhookId } = subscription;
-  const [queued] = await store.deliveries.queued(webhookId, [deliveryId]);
+  const [queued] = await store.deliveries.queued(webhookId, [deliveryId], storeClock.now());
   const recent = await store.attempts.list(webhookId, ATTEMPTS_KEPT);
   const attempts = recent.filter((attempt) => attempt.deliveryId === deliveryId);
   const delivery = queued ?? endedOf(attempts, subscription);
@@ -98,6 +104,13 @@ const MOST_LOOKED_AT = 1000;
 /** Independent of the page: a page of one delivery with a rare filter would otherwise read a thousand times. */
 const READ_AT_ONCE = 200;
 
+/** The reading of one list, all of it at one time. */
+interface Reading {
+  readonly store: Deliveries['store'];
+  readonly subscription: Subscription;
+  readonly now: number;
+}
+
 /** A delivery, and the cursor of the deliveries after it. */
 interface Row {
   readonly delivery: FoundDelivery | undefined;
@@ -109,33 +122,26 @@ function nextSection(sections: readonly DeliveryCursor['section'][], { section }
   return next && { section: next };
 }
 
-async function readSection(
-  store: Deliveries,
-  subscription: Subscription,
-  cursor: DeliveryCursor,
-  limit: number,
-): Promise<readonly Row[]> {
+async function readSection(reading: Reading, cursor: DeliveryCursor, limit: number): Promise<readonly Row[]> {
+  const { store, subscription, now } = reading;
   const { webhookId } = subscription;
   if (cursor.section === 'waiting') {
     const rows = await store.deliveries.waiting(webhookId, { after: cursor.after, limit });
     return rows.map((after) => ({ delivery: after, cursor: { section: 'waiting', after } }));
   }
-  if (cursor.section === 'ended') return (await ended(store, subscription, cursor.after)).slice(0, limit);
-  const letters = await store.deliveries.deadLetters(webhookId, { before: cursor.after, limit });
+  if (cursor.section === 'ended') return (await ended(reading, cursor.after)).slice(0, limit);
+  const letters = await store.deliveries.deadLetters(webhookId, { before: cursor.after, limit, now });
   const queued = await store.deliveries.queued(
     webhookId,
     letters.map(({ deliveryId }) => deliveryId),
+    now,
   );
   const byId = new Map(queued.map((delivery) => [delivery.deliveryId, delivery]));
   // A letter that was redriven meanwhile has no entry any more.
   return letters.map((after) => ({ delivery: byId.get(after.deliveryId), cursor: { section: 'dead', after } }));
 }
 
-async function ended(
-  store: Deliveries,
-  subscription: Subscription,
-  after: EndedCursor | undefined,
-): Promise<readonly Row[]> {
+async function ended({ store, subscription, now }: Reading, after: EndedCursor | undefined): Promise<readonly Row[]> {
   const { webhookId } = subscription;
   const attempts = await store.attempts.list(webhookId, ATTEMPTS_KEPT);
   const byDelivery = new Map<string, AttemptRecord[]>();
@@ -143,7 +149,7 @@ async function ended(
     const { deliveryId } = attempt;
     byDelivery.set(deliveryId, [...(byDelivery.get(deliveryId) ?? []), attempt]);
   }
-  const queued = await store.deliveries.queued(webhookId, [...byDelivery.keys()]);
+  const queued = await store.deliveries.queued(webhookId, [...byDelivery.keys()], now);
   const isQueued = new Set(queued.map(({ deliveryId }) => deliveryId));
   return [...byDelivery]
     .flatMap(([deliveryId, own]) => (isQueued.has(deliveryId) ? [] : (endedOf(own, subscription) ?? [])))

@@ -17,6 +17,12 @@ export interface LetterFilter {
   readonly statuses?: readonly number[] | undefined;
 }
 
+/** The store that has dead letters, and the clock by which they expire. */
+export interface LetterReading {
+  readonly store: Pick<Store, 'deliveries'>;
+  readonly storeClock: Pick<StoreClock, 'now'>;
+}
+
 /**
  * Looks at the next dead letters of a job, the newest first. Those that have failed since the job was asked for are passed
  * over: it would otherwise meet them without end.
@@ -29,7 +35,7 @@ export async function redriveStep(
   const { webhookId } = job;
   const now = storeClock.now();
   const isOfJob = ({ deadLetteredAt }: DeadLetterCursor) => deadLetteredAt <= job.createdAt || deadLetteredAt > now;
-  const letters = await store.deliveries.deadLetters(webhookId, { before: cursorOf(job.place), limit });
+  const letters = await store.deliveries.deadLetters(webhookId, { before: cursorOf(job.place), limit, now });
   const own = letters.filter(isOfJob);
   const filter = filterOf(job.request);
   const deliveryIds = own.filter((letter) => isSelected(letter, filter)).map(({ deliveryId }) => deliveryId);
@@ -49,15 +55,16 @@ export async function redriveStep(
 
 /** Counts the dead letters that a filter selects, among the newest 100 000. */
 export async function countMatching(
-  store: Pick<Store, 'deliveries'>,
+  { store, storeClock }: LetterReading,
   webhookId: string,
   filter: LetterFilter,
 ): Promise<{ readonly matching: number; readonly lookedAt: number; readonly isComplete: boolean }> {
   let matching = 0;
   let lookedAt = 0;
   let before: DeadLetterCursor | undefined;
+  const now = storeClock.now();
   while (lookedAt < MOST_COUNTED) {
-    const letters = await store.deliveries.deadLetters(webhookId, { before, limit: PAGE });
+    const letters = await store.deliveries.deadLetters(webhookId, { before, limit: PAGE, now });
     matching += letters.filter((letter) => isSelected(letter, filter)).length;
     lookedAt += letters.length;
     before = letters.at(-1);

@@ -27,14 +27,15 @@ export interface ResendOptions extends ChangeServices {
  * subscription has failed, or the event is no longer stored
  */
 export async function resend(
-  { store, clock, storeClock, dispatcher, recordAudit, render }: ResendOptions,
+  options: ResendOptions,
   principal: Principal,
   webhookId: string,
   deliveryId: string,
 ): Promise<boolean> {
+  const { store, clock, storeClock, dispatcher, recordAudit, render } = options;
   const subscription = await managed(store, principal, webhookId);
   requireDelivering(subscription);
-  const found = await findDelivery(store, subscription, deliveryId);
+  const found = await findDelivery(options, subscription, deliveryId);
   if (found === undefined) throw missing();
   const { delivery } = found;
   if (delivery.state === 'waiting') return false;

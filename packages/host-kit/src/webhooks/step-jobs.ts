@@ -59,8 +59,8 @@ export function stepJobs(options: StepJobsOptions): (signal: AbortSignal) => Pro
     if (to === undefined || !isDelivering(to.status) || !isSuccessor(from, to)) return undefined;
     const now = storeClock.now();
     const { webhookId } = from;
-    const former = await store.deliveries.deadLetters(webhookId, { before: justAfter(job.createdAt), limit });
-    const newest = await store.deliveries.deadLetters(webhookId, { limit });
+    const former = await store.deliveries.deadLetters(webhookId, { before: justAfter(job.createdAt), limit, now });
+    const newest = await store.deliveries.deadLetters(webhookId, { limit, now });
     // A clock that was ahead stored these. They precede all others.
     const ahead = newest.filter(({ deadLetteredAt }) => deadLetteredAt > now);
     const found = former.length + ahead.length;

@@ -9,6 +9,8 @@ import type { InterruptKind } from '../ports/interrupts.ts';
 export interface SubscribableEvents {
   /** Returns the stored name of a type in the spelling of a major; the reason as `problem` if it is refused. */
   named(major: Major, name: string): { readonly type: string } | { readonly problem: string };
+  /** The vendors' types that the engine declares. They are spelt alike in both majors. */
+  readonly vendorTypes: readonly string[];
 }
 
 type Declared = Pick<WorkflowEngine, 'events' | 'interrupts'>;
@@ -28,6 +30,7 @@ export function subscribableEvents(
 ): SubscribableEvents {
   const declared = engine.events && new Set(engine.events.map(declaredType));
   return {
+    vendorTypes: [...(declared ?? [])].filter(isVendorType),
     named(major, name) {
       const shown = `"${name.slice(0, 128)}"`;
       if (operational.includes(name)) return { type: name };

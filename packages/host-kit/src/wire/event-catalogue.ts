@@ -28,19 +28,31 @@ export function eventCatalogue(
   operationalEvents: readonly string[],
   subscribable: SubscribableEvents,
 ): readonly JsonObject[] {
-  const types = [...EVENT_TYPES.keys(), ...operationalEvents];
-  return types.filter((type) => 'type' in subscribable.named(2, type)).map(entryOf);
+  return typesOf(operationalEvents, subscribable)
+    .filter((type) => 'type' in subscribable.named(2, type))
+    .map(entryOf);
 }
 
 /**
  * One event type, in the spelling of either major, with the JSON Schema of its payload in major 2 and an example.
- * Undefined for an unknown type.
+ * Undefined for an unknown type. The kit does not know the payload of a type of the engine: any JSON, and an empty example.
  */
-export function eventTypeDetail(name: string, operationalEvents: readonly string[]): JsonObject | undefined {
-  const known = [...EVENT_TYPES.keys(), ...operationalEvents];
-  const type = known.find((each) => each === name || eventName(1, each) === name);
+export function eventTypeDetail(
+  name: string,
+  operationalEvents: readonly string[],
+  subscribable: Pick<SubscribableEvents, 'vendorTypes'>,
+): JsonObject | undefined {
+  const type = typesOf(operationalEvents, subscribable).find((each) => each === name || eventName(1, each) === name);
   if (type === undefined) return undefined;
   return { ...entryOf(type), schema: payloadSchema(type), example: exampleOf(2, type) };
+}
+
+/** The types of the interface, those of events about subscriptions, and those of the engine. */
+function typesOf(
+  operationalEvents: readonly string[],
+  { vendorTypes }: Pick<SubscribableEvents, 'vendorTypes'>,
+): readonly string[] {
+  return [...new Set([...EVENT_TYPES.keys(), ...operationalEvents, ...vendorTypes])];
 }
 
 /** Returns an example of the payload of an event type, which is given in the stored vocabulary. */
@@ -56,9 +68,11 @@ const OPERATIONAL_EXAMPLE: Readonly<Record<Major, JsonObject>> = {
   2: { webhookId: 'acme/whk_01kahx3zr8p6t5v4w3x2y1z0ab', ...OPERATIONAL },
 };
 
+const OF_ENGINE = 'An event of the engine of this host, which defines its payload.';
+
 function entryOf(type: string): JsonObject {
-  const description = EVENT_TYPES.get(type)?.text ?? operationalEventText(type);
-  return { type, typeInMajor1: eventName(1, type), ...(description !== undefined && { description }) };
+  const description = EVENT_TYPES.get(type)?.text ?? operationalEventText(type) ?? OF_ENGINE;
+  return { type, typeInMajor1: eventName(1, type), description };
 }
 
 /** The payload schema of a type, as the schema of a delivery has it, with the definitions that it refers to. */

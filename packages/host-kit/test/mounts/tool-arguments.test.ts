@@ -22,7 +22,7 @@ const host = createHost({
 async function textOf(name: string, given: object): Promise<string> {
   const headers = {
     ...{ authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-    ...{ accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' },
+    ...{ accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' },
   };
   const params = { name, arguments: given };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });

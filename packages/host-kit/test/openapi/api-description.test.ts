@@ -16,6 +16,7 @@ import { covers } from '@svc/tools/covers';
 import { MANIFEST } from '@svc/versioning';
 import { parseSemanticVersion } from '@svc/versioning/axes';
 import { describe, expect, test } from 'vitest';
+import { HOST, publicHost } from './public-host.ts';
 
 function hostWith(options: Partial<HostOptions> = {}) {
   return createHost({
@@ -281,6 +282,17 @@ describe(covers('operations.openapi.mounts'), () => {
 
   test('is clean under the rules of the linter', async () => {
     expect(lint((await mountsDescriptionOf()).document)).toBe('');
+  });
+
+  test('is clean on a host with every public route, and so is the description of the portal', async () => {
+    const { host } = await publicHost();
+    // The linter has a rule against the origin of this host.
+    const servers = [{ url: 'https://svc.test' }];
+    for (const path of ['openapi.json', 'portal/openapi.json']) {
+      const response = await host.fetch(new Request(`${HOST}/host/example/${path}`));
+      expect(lint({ ...(await response.json()), servers })).toBe('');
+    }
+    await host.stop(0);
   });
 
   test('every mount of the kit describes its routes', async () => {

@@ -184,7 +184,7 @@ class World {
     const dead = new Map<string, number>();
     for (const webhookId of this.#subscriptions.keys()) {
       const health = await this.#store.subscriptions.read(webhookId);
-      for (const letter of await this.#store.deliveries.deadLetters(webhookId, { limit: 100_000 })) {
+      for (const letter of await this.#store.deliveries.deadLetters(webhookId, { limit: 100_000, now: 0 })) {
         dead.set(`${webhookId} ${letter.eventId}`, letter.attempts);
         const isSpent = letter.attempts >= POLICY.maxAttempts;
         if (!isSpent && health?.status === 'active')

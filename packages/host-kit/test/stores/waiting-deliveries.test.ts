@@ -116,7 +116,7 @@ async function disturbed(store: Store, luck: Chance): Promise<ReadonlySet<string
       if (what < 0.75) {
         return { claim: each, settlement: { kind: 'retry', dueAt: now + 20.5, attempts, lastStatus: 500 } as const };
       }
-      const dead = { kind: 'dead', at: now, expiresAt: now + 1e9, attempts, lastStatus: 500 } as const;
+      const dead = { kind: 'dead', at: now, expiresAt: now + 1e13, attempts, lastStatus: 500 } as const;
       return { claim: each, settlement: dead };
     });
     const settled = await inTransaction((transaction) => store.deliveries.settle(ends, transaction));

@@ -282,7 +282,7 @@ async function expectDeliveries(store: Store, expected: Expected): Promise<void>
     for (const { deliveryId, attempts } of await store.deliveries.waiting(webhookId, { limit: 10_000 })) {
       waiting.push([deliveryId, { webhookId, attempts }]);
     }
-    const letters = await store.deliveries.deadLetters(webhookId, { limit: 10_000 });
+    const letters = await store.deliveries.deadLetters(webhookId, { limit: 10_000, now: 0 });
     dead.push(...letters.map(({ deliveryId }) => `${deliveryId} ${webhookId}`));
   }
   expect(new Map(waiting)).toEqual(expected.waiting);
@@ -338,7 +338,7 @@ test('deliveries are listed and counted while the journal cannot be applied', as
   const read = async () => ({
     waiting: (await store.deliveries.waiting('whk_0', { limit: 2 })).map(({ deliveryId }) => deliveryId),
     next: (await store.deliveries.waiting('whk_0', { after: { dueAt: 30, position: 1 }, limit: 9 })).length,
-    queued: await store.deliveries.queued('whk_0', ['dlv_3', 'dlv_9']),
+    queued: await store.deliveries.queued('whk_0', ['dlv_3', 'dlv_9'], 1000),
     backlog: await store.backlog.read({ webhookIds: ['whk_0', 'whk_1'], now: 1000, limit: 9 }),
   });
   const shell = new DatabaseSync(path);

@@ -6,6 +6,7 @@ import { deliveryIdOf } from '../../src/webhooks/delivery-id.ts';
 import { sampleDelivery, sampleSubscription } from './samples.ts';
 
 const HOUR = 3_600_000;
+const storeClock = { now: () => 3 * HOUR };
 
 interface Letters {
   readonly webhookId: string;
@@ -51,7 +52,7 @@ test('dead letters are counted by each property, the largest count first, and by
     { webhookId: 'whk_2', lastStatus: 404, eventType: 'run.failed', at: 0 },
     { webhookId: 'whk_2', lastStatus: 404, eventType: 'run.failed', at: 0 },
   ]);
-  const facets = await deadLetterFacets(store, ['whk_1', 'whk_2'], {}, HOUR);
+  const facets = await deadLetterFacets({ store, storeClock }, ['whk_1', 'whk_2'], {}, HOUR);
   expect(facets).toEqual({
     ...{ matching: 5, lookedAt: 5, isComplete: true },
     eventTypes: [
@@ -81,7 +82,8 @@ test('the filter is that of a redrive: types, statuses and the time of the event
     { webhookId: 'whk_1', lastStatus: 500, eventTime: 2000, eventType: 'run.failed' },
     { webhookId: 'whk_1', eventTime: 3000 },
   ]);
-  const matching = async (filter: object) => (await deadLetterFacets(store, ['whk_1'], filter, HOUR)).matching;
+  const matching = async (filter: object) =>
+    (await deadLetterFacets({ store, storeClock }, ['whk_1'], filter, HOUR)).matching;
   expect(await matching({ types: ['run.failed'] })).toBe(1);
   expect(await matching({ statuses: [0] })).toBe(1);
   expect(await matching({ since: 2000 })).toBe(2);
@@ -101,7 +103,7 @@ test('at most 100 000 dead letters are looked at, of each subscription in turn',
     },
   };
   const deliveries = { ...memoryStore().deliveries, ...endless };
-  const facets = await deadLetterFacets({ deliveries }, ['whk_1', 'whk_2'], {}, HOUR);
+  const facets = await deadLetterFacets({ store: { deliveries }, storeClock }, ['whk_1', 'whk_2'], {}, HOUR);
   expect(facets).toMatchObject({ matching: 100_000, lookedAt: 100_000, isComplete: false });
   expect(asked.slice(0, 3)).toEqual(['whk_1 2000', 'whk_2 2000', 'whk_1 2000']);
   expect(asked).toHaveLength(50);

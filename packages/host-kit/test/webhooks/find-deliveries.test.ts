@@ -8,6 +8,7 @@ import { type DeliveryCursor, type DeliveryFilter, listDeliveries } from '../../
 import { sampleDelivery, sampleSubscription } from './samples.ts';
 
 const subscription = sampleSubscription({});
+const storeClock = { now: () => 9000 };
 const ALL: DeliveryFilter = { state: undefined, type: undefined, since: undefined, until: undefined };
 const idOf = (sequence: number) =>
   deliveryIdOf({ webhookId: 'whk_1', runId: 'run_1', sequence, timestamp: 1_780_000_000_000 + sequence });
@@ -53,7 +54,7 @@ async function listed(filter: Partial<DeliveryFilter>, limit: number): Promise<r
   const found: number[] = [];
   let from: DeliveryCursor | undefined;
   for (let pages = 0; pages < 20; pages++) {
-    const page = await listDeliveries(store, subscription, { ...ALL, ...filter }, { from, limit });
+    const page = await listDeliveries({ store, storeClock }, subscription, { ...ALL, ...filter }, { from, limit });
     expect(page.deliveries.length).toBeLessThanOrEqual(limit);
     found.push(...page.deliveries.map(({ sequence }) => sequence));
     if (page.next === undefined) return found;
@@ -104,6 +105,11 @@ test('a page of one delivery with a filter that selects nothing reads the store 
     },
   };
   const page = { from: undefined, limit: 1 };
-  const found = await listDeliveries(counted, subscription, { ...ALL, type: 'run.cancelled' }, page);
+  const found = await listDeliveries(
+    { store: counted, storeClock },
+    subscription,
+    { ...ALL, type: 'run.cancelled' },
+    page,
+  );
   expect([found, reads]).toEqual([{ deliveries: [], next: undefined }, 3]);
 });

@@ -73,7 +73,7 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.redrive-job.steps'
       await step();
     }
     expect(await read()).toMatchObject({ queued: LETTERS, lookedAt: LETTERS, state: 'completed' });
-    expect(await store.deliveries.deadLetters('whk_1', { limit: 1 })).toEqual([]);
+    expect(await store.deliveries.deadLetters('whk_1', { limit: 1, now: 0 })).toEqual([]);
     await store.close();
   });
 
@@ -100,7 +100,7 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.redrive-job.steps'
     await host(dying)();
     expect(await read()).toMatchObject({ queued: 0, state: 'running' });
     expect(entries).toMatchObject([{ event: 'webhook-job.step-failed', jobId: 'job_1' }]);
-    expect(await store.deliveries.deadLetters('whk_1', { limit: 1000 })).toHaveLength(LETTERS);
+    expect(await store.deliveries.deadLetters('whk_1', { limit: 1000, now: 0 })).toHaveLength(LETTERS);
     time.now += 10_000;
     await host(store)();
     expect(await read()).toMatchObject({ queued: 50, lookedAt: 50 });
@@ -126,7 +126,7 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.redrive-job.steps'
     const step = host(store);
     for (let times = 0; times < 4; times++) await step();
     expect(await read()).toMatchObject({ state: 'completed', queued: 0, lookedAt: 0 });
-    expect(await store.deliveries.deadLetters('whk_1', { limit: 1000 })).toHaveLength(LETTERS);
+    expect(await store.deliveries.deadLetters('whk_1', { limit: 1000, now: 0 })).toHaveLength(LETTERS);
     await store.close();
   });
 
@@ -150,7 +150,7 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.redrive-job.steps'
       );
     }
     expect(await read()).toMatchObject({ state: 'completed', queued: LETTERS, lookedAt: LETTERS });
-    expect(await store.deliveries.deadLetters('whk_1', { limit: 1 })).toEqual([]);
+    expect(await store.deliveries.deadLetters('whk_1', { limit: 1, now: 0 })).toEqual([]);
     await store.close();
   });
 
@@ -163,7 +163,7 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.redrive-job.steps'
     });
     await host(store)();
     expect(await read()).toMatchObject({ state: 'completed', queued: 0, version: 1 });
-    expect(await store.deliveries.deadLetters('whk_1', { limit: 1000 })).toHaveLength(LETTERS);
+    expect(await store.deliveries.deadLetters('whk_1', { limit: 1000, now: 0 })).toHaveLength(LETTERS);
     await store.close();
   });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { empty, eventStream, json, type MountDescription } from '../../http/description.ts';
+import { empty, eventStream, json, type MountDescription, type RouteCredential } from '../../http/description.ts';
 import { jsonValue } from '../../json-schema.ts';
 
 /** The schema of a message. */
@@ -49,6 +49,11 @@ export const CHAT = {
   read: { operationId: 'readChatTurn', ...READ },
 } satisfies Record<string, MountDescription>;
 
+const SESSION: RouteCredential = {
+  name: 'publicChatSession',
+  description: 'The `session` of a visitor, from `beginPublicChatSession`.',
+};
+
 /** The entries of the public chat. */
 export const PUBLIC_CHAT = {
   begin: {
@@ -56,9 +61,13 @@ export const PUBLIC_CHAT = {
     summary: 'Begin a session',
     description: 'Begins the session of a visitor. The other requests carry it as `Authorization: Bearer <session>`.',
     answers: {
-      201: json('The session.', z.object({ session: z.string(), expiresAt: z.iso.datetime() }).meta({ id: 'Session' })),
+      201: json(
+        'The session.',
+        z.object({ session: z.string(), expiresAt: z.iso.datetime() }).meta({ id: 'Session' }),
+        { headers: ['Cache-Control'] },
+      ),
     },
   },
-  say: { operationId: 'sendPublicChatMessage', ...SAY },
-  read: { operationId: 'readPublicChatTurn', ...READ },
+  say: { operationId: 'sendPublicChatMessage', ...SAY, credential: SESSION, errors: ['forbidden'] },
+  read: { operationId: 'readPublicChatTurn', ...READ, credential: SESSION },
 } satisfies Record<string, MountDescription>;

@@ -1,9 +1,9 @@
 import { createMcpHandler, type McpRequestContext } from '@modelcontextprotocol/server';
-import { REFERENCE_INTEROP } from '../../discovery/reference-interop.ts';
 import { type MountCall, mountRoute, type Reply } from '../../http/route.ts';
-import { jsonRpcError, RPC_CODE, SERVER_ERROR } from '../json-rpc.ts';
+import { INVALID_REQUEST, jsonRpcError, RPC_CODE, SERVER_ERROR } from '../json-rpc.ts';
 import type { MountDefinition, MountServices } from '../mount.ts';
 import { MCP_DESCRIPTION } from './description.ts';
+import { MCP, REVISIONS } from './revisions.ts';
 import { toolServer } from './tools.ts';
 
 /** The options of {@link mcpMount}. */
@@ -51,11 +51,10 @@ export function mcpMount({ pollIntervalMs = 1000 }: McpMountOptions = {}): Mount
   });
 }
 
-/** The advertised revisions, without the features: the mount serves only tools. */
-const { features: _, ...MCP } = REFERENCE_INTEROP.mcp;
-
 async function serve(call: MountCall, services: MountServices, pollIntervalMs: number): Promise<Reply> {
   const { request, json } = call;
+  // The SDK serves batches of every revision before 2026-07-28, but 2025-06-18 has none any more.
+  if (Array.isArray(json)) return { status: 400, body: jsonRpcError(null, INVALID_REQUEST, NO_BATCHES) };
   const { runDays } = services;
   const retentionMs = runDays === undefined ? undefined : runDays * DAY_MS;
   const toolCall = { ...services, caller: call, gone: call.gone(), pollIntervalMs, retentionMs };
@@ -70,4 +69,5 @@ async function serve(call: MountCall, services: MountServices, pollIntervalMs: n
   };
 }
 
+const NO_BATCHES = `body: is a JSON-RPC batch, which MCP ${REVISIONS.join(' and ')} do not have. Send each message in a request of its own.`;
 const DAY_MS = 86_400_000;

@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { RunEvent } from '../../ports/events.ts';
 import { isTerminal } from '../../ports/runs.ts';
 import type { MountServices } from '../mount.ts';
+import { REVISIONS } from './revisions.ts';
 import { createdTask, serveTasks, takesTasks } from './tasks.ts';
 import { runResult, snapshotWithResult, type ToolCall, toolResult } from './tool-call.ts';
 import { toolInput } from './tool-input.ts';
@@ -20,6 +21,8 @@ export function toolServer(call: ToolCall, era: McpRequestContext['era']): McpSe
   const server = new McpServer(call.implementation, {
     // The tools never change, and a server without sessions could not tell its clients.
     capabilities: { tools: { listChanged: false } },
+    // The SDK would serve every revision that it knows. A request of another one is refused with the names of these.
+    supportedProtocolVersions: [...REVISIONS],
     instructions:
       'Starts and reads runs of workflows. create_run starts a run; read_run returns its status and result.',
   });

@@ -32,6 +32,13 @@ type Entry =
   | { readonly state: 'claimed'; readonly delivery: Delivery; readonly dueAt: number }
   | { readonly state: 'dead'; readonly delivery: Delivery; readonly dueAt: number; readonly letter: DeadLetter };
 
+type DeadEntry = Extract<Entry, { readonly state: 'dead' }>;
+
+/** Whether the entry is a dead letter that has not expired. */
+function isKept(entry: Entry, now: number): entry is DeadEntry {
+  return entry.state === 'dead' && entry.dueAt > now;
+}
+
 /** The parts of the queue share this. */
 interface Outbox {
   readonly journal: Journal;
@@ -92,9 +99,11 @@ function again({ journal, entries }: Outbox): Pick<DeliveryQueue, 'enqueueAgain'
       }
       return added.length;
     },
-    async queued(webhookId, deliveryIds) {
+    async queued(webhookId, deliveryIds, now) {
       const found = [...new Set(deliveryIds)].flatMap((deliveryId) => entries.get(deliveryId) ?? []);
-      return found.filter(({ delivery }) => delivery.webhookId === webhookId).map(queuedOf);
+      return found
+        .filter((entry) => entry.delivery.webhookId === webhookId && (entry.state !== 'dead' || isKept(entry, now)))
+        .map(queuedOf);
     },
     async waiting(webhookId, { after = { dueAt: -1, position: 0 }, limit }) {
       for (const deliveryId of positions.keys()) if (!entries.has(deliveryId)) positions.delete(deliveryId);
@@ -268,8 +277,8 @@ function deadLetters({
   journal,
   entries,
 }: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'countDeadLetters' | 'redrive' | 'transfer' | 'sweep'> {
-  const deadLetters: DeliveryQueue['deadLetters'] = async (webhookId, { before, limit }) => {
-    const letters = [...entries.values()].flatMap((entry) => (entry.state === 'dead' ? [entry.letter] : []));
+  const deadLetters: DeliveryQueue['deadLetters'] = async (webhookId, { before, limit, now }) => {
+    const letters = [...entries.values()].flatMap((entry) => (isKept(entry, now) ? [entry.letter] : []));
     const own = letters.filter((letter) => letter.webhookId === webhookId);
     const newestFirst = own.sort(newerFirst);
     return newestFirst.filter((letter) => before === undefined || newerFirst(letter, before) > 0).slice(0, limit);
@@ -277,8 +286,8 @@ function deadLetters({
 
   return {
     deadLetters,
-    async countDeadLetters(webhookId, { before, limit, selection, stepMs }) {
-      const looked = await deadLetters(webhookId, { before, limit });
+    async countDeadLetters(webhookId, { before, limit, now, selection, stepMs }) {
+      const looked = await deadLetters(webhookId, { before, limit, now });
       const { deadLetteredAt, deliveryId } = looked.at(-1) ?? {};
       const isFull = deadLetteredAt !== undefined && deliveryId !== undefined && looked.length === limit;
       return {
@@ -292,7 +301,7 @@ function deadLetters({
     },
     async redrive({ webhookId, deliveryIds, before, now, limit }, transaction) {
       const isChosen = ([deliveryId, entry]: [string, Entry]): boolean =>
-        entry.state === 'dead' &&
+        isKept(entry, now) &&
         entry.delivery.webhookId === webhookId &&
         (entry.letter.deadLetteredAt <= before || entry.letter.deadLetteredAt > now) &&
         (deliveryIds?.includes(deliveryId) ?? true);
@@ -305,8 +314,7 @@ function deadLetters({
     },
     async transfer({ from, to, before, now, limit }, transaction) {
       const chosen = [...entries].flatMap(([deliveryId, entry]) => {
-        const isOwn = entry.state === 'dead' && entry.delivery.webhookId === from;
-        if (!isOwn) return [];
+        if (!isKept(entry, now) || entry.delivery.webhookId !== from) return [];
         const { deadLetteredAt } = entry.letter;
         return deadLetteredAt <= before || deadLetteredAt > now ? [{ deliveryId, delivery: entry.delivery }] : [];
       });

@@ -44,7 +44,8 @@ const REVIVE = {
 };
 const QUEUED = {
   name: 'deliveries-queued',
-  text: `SELECT ${LISTED} FROM deliveries WHERE delivery_id = ANY ($2::text[]) AND webhook_id = $1`,
+  text: `SELECT ${LISTED} FROM deliveries WHERE delivery_id = ANY ($2::text[]) AND webhook_id = $1
+    AND (state <> 'dead' OR due_at > $3)`,
 };
 const WAITING = {
   name: 'deliveries-list-waiting',
@@ -101,6 +102,7 @@ const KEEP = {
 const DEAD = {
   name: 'deliveries-dead',
   text: `SELECT ${LISTED} FROM deliveries WHERE state = 'dead' AND webhook_id = $1 AND (dead_at, delivery_id) < ($2, $3)
+      AND due_at > $5
     ORDER BY dead_at DESC, delivery_id DESC LIMIT $4`,
 };
 const SELECTED = `($6::text[] IS NULL OR event_type = ANY ($6)) AND ($7::integer[] IS NULL OR status = ANY ($7))
@@ -108,7 +110,7 @@ const SELECTED = `($6::text[] IS NULL OR event_type = ANY ($6)) AND ($7::integer
 const COUNT = {
   name: 'deliveries-count-dead',
   text: `WITH looked AS MATERIALIZED (SELECT ${LOOKED} FROM deliveries
-      WHERE state = 'dead' AND webhook_id = $1 AND (dead_at, delivery_id) < ($2, $3)
+      WHERE state = 'dead' AND webhook_id = $1 AND (dead_at, delivery_id) < ($2, $3) AND due_at > $10
       ORDER BY dead_at DESC, delivery_id DESC LIMIT $4)
     SELECT ${countedColumns(SELECTED, '$5::bigint')} FROM looked GROUP BY 1, 2, 3`,
 };
@@ -116,14 +118,14 @@ const REDRIVE = {
   name: 'deliveries-redrive',
   text: `UPDATE deliveries SET state = 'waiting', due_at = $1, dead_at = NULL, attempts = 0, last_status = NULL
     WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $2 AND (dead_at <= $5 OR dead_at > $1)
-      AND ($3::text[] IS NULL OR delivery_id = ANY ($3::text[])) LIMIT $4 FOR UPDATE)`,
+      AND due_at > $1 AND ($3::text[] IS NULL OR delivery_id = ANY ($3::text[])) LIMIT $4 FOR UPDATE)`,
 };
 const TRANSFER = {
   name: 'deliveries-transfer',
   text: `UPDATE deliveries SET webhook_id = $2, state = 'waiting', due_at = $4, dead_at = NULL, attempts = 0,
       last_status = NULL
     WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $1 AND (dead_at <= $3 OR dead_at > $4)
-      LIMIT $5 FOR UPDATE)`,
+      AND due_at > $4 LIMIT $5 FOR UPDATE)`,
 };
 const SWEEP = {
   name: 'deliveries-sweep',
@@ -336,15 +338,16 @@ function deadLetters(
   database: Database,
 ): Pick<SharedDeliveries, 'deadLetters' | 'countDeadLetters' | 'redrive' | 'transfer' | 'sweep' | 'drop'> {
   return {
-    async deadLetters(webhookId, { before, limit }) {
+    async deadLetters(webhookId, { before, limit, now }) {
       const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
-      return (await database.query(DEAD, [webhookId, deadLetteredAt, deliveryId, limit])).rows.map(deadLetterOf);
+      return (await database.query(DEAD, [webhookId, deadLetteredAt, deliveryId, limit, now])).rows.map(deadLetterOf);
     },
-    async countDeadLetters(webhookId, { before, limit, stepMs, selection }) {
+    async countDeadLetters(webhookId, { before, limit, now, stepMs, selection }) {
       const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
       const { eventTypes, statuses, fromId, belowId } = selection;
+      const page = [webhookId, deadLetteredAt, deliveryId, limit, stepMs];
       const selected = [eventTypes ?? null, statuses ?? null, fromId ?? null, belowId ?? null];
-      const { rows } = await database.query(COUNT, [webhookId, deadLetteredAt, deliveryId, limit, stepMs, ...selected]);
+      const { rows } = await database.query(COUNT, [...page, ...selected, now]);
       return countedOf(rows, limit);
     },
     async redrive({ webhookId, deliveryIds, before, now, limit }, transaction) {
@@ -369,8 +372,8 @@ function deadLetters(
 
 function listing(database: Database): Pick<SharedDeliveries, 'queued' | 'waiting'> {
   return {
-    async queued(webhookId, deliveryIds) {
-      return (await database.query(QUEUED, [webhookId, [...deliveryIds]])).rows.map(queuedOf);
+    async queued(webhookId, deliveryIds, now) {
+      return (await database.query(QUEUED, [webhookId, [...deliveryIds], now])).rows.map(queuedOf);
     },
     async waiting(webhookId, { after = { dueAt: -1, position: 0 }, limit }) {
       return (await database.query(WAITING, [webhookId, after.dueAt, after.position, limit])).rows.map(waitingOf);

@@ -25,26 +25,29 @@ const DELETE = `DELETE FROM deliveries ${OF_CLAIM}`;
 const RETRY = `UPDATE deliveries SET due_at = ?, attempts = ?, last_status = ? ${OF_CLAIM}`;
 const DEAD_LETTER = `UPDATE deliveries SET state = 'dead', due_at = ?, dead_at = ?, attempts = ?, last_status = ? ${OF_CLAIM}`;
 const DEAD = `SELECT ${LISTED} FROM deliveries INDEXED BY deliveries_dead
-  WHERE state = 'dead' AND webhook_id = ? AND (dead_at, delivery_id) < (?, ?)
+  WHERE state = 'dead' AND webhook_id = ? AND (dead_at, delivery_id) < (?, ?) AND due_at > ?
   ORDER BY dead_at DESC, delivery_id DESC LIMIT ?`;
 const SELECTED = `(?6 IS NULL OR event_type IN (SELECT value FROM json_each(?6)))
   AND (?7 IS NULL OR status IN (SELECT value FROM json_each(?7)))
   AND (?8 IS NULL OR delivery_id >= ?8) AND (?9 IS NULL OR delivery_id < ?9)`;
 const COUNT = `WITH looked AS MATERIALIZED (SELECT ${LOOKED} FROM deliveries INDEXED BY deliveries_dead
-    WHERE state = 'dead' AND webhook_id = ?1 AND (dead_at, delivery_id) < (?2, ?3)
+    WHERE state = 'dead' AND webhook_id = ?1 AND (dead_at, delivery_id) < (?2, ?3) AND due_at > ?10
     ORDER BY dead_at DESC, delivery_id DESC LIMIT ?4)
   SELECT ${countedColumns(SELECTED, '?5')} FROM looked GROUP BY 1, 2, 3`;
 const AGAIN = `SET state = 'waiting', due_at = ?, dead_at = NULL, attempts = 0, last_status = NULL`;
 const REDRIVE = `UPDATE deliveries ${AGAIN} WHERE position IN
-  (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = ? AND (dead_at <= ? OR dead_at > ?) LIMIT ?)`;
+  (SELECT position FROM deliveries INDEXED BY deliveries_dead
+    WHERE state = 'dead' AND webhook_id = ? AND (dead_at <= ? OR dead_at > ?) AND due_at > ? LIMIT ?)`;
 const REDRIVE_ONE = `UPDATE deliveries INDEXED BY deliveries_ids ${AGAIN}
-  WHERE state = 'dead' AND webhook_id = ? AND (dead_at <= ? OR dead_at > ?) AND delivery_id = ?`;
+  WHERE state = 'dead' AND webhook_id = ? AND (dead_at <= ? OR dead_at > ?) AND due_at > ? AND delivery_id = ?`;
 const TRANSFER = `UPDATE deliveries ${AGAIN}, webhook_id = ? WHERE position IN
-  (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = ? AND (dead_at <= ? OR dead_at > ?) LIMIT ?)`;
+  (SELECT position FROM deliveries INDEXED BY deliveries_dead
+    WHERE state = 'dead' AND webhook_id = ? AND (dead_at <= ? OR dead_at > ?) AND due_at > ? LIMIT ?)`;
 const STATE = 'SELECT state FROM deliveries INDEXED BY deliveries_ids WHERE delivery_id = ? AND webhook_id = ?';
 const REVIVE = `UPDATE deliveries INDEXED BY deliveries_ids SET state = 'waiting', due_at = ?, dead_at = NULL,
   attempts = 0, last_status = NULL WHERE state = 'dead' AND delivery_id = ? AND webhook_id = ?`;
-const QUEUED = `SELECT ${LISTED} FROM deliveries INDEXED BY deliveries_ids WHERE delivery_id = ? AND webhook_id = ?`;
+const QUEUED = `SELECT ${LISTED} FROM deliveries INDEXED BY deliveries_ids
+  WHERE delivery_id = ? AND webhook_id = ? AND (state <> 'dead' OR due_at > ?)`;
 const WAITING = `SELECT ${LISTED} FROM deliveries INDEXED BY deliveries_waiting
   WHERE state = 'waiting' AND webhook_id = ? AND (due_at, position) > (?, ?) ORDER BY due_at, position LIMIT ?`;
 const SWEEP = `DELETE FROM deliveries WHERE position IN
@@ -201,12 +204,12 @@ function listing({ reader, journal }: Outbox): Pick<DeliveryQueue, 'queued' | 'w
   const waiting = reader.prepare(WAITING);
 
   return {
-    async queued(webhookId, deliveryIds) {
+    async queued(webhookId, deliveryIds, now) {
       const unflushed = (await journal.unflushed()).filter(({ delivery }) => delivery.webhookId === webhookId);
       return [...new Set(deliveryIds)].flatMap((deliveryId) => {
         const journalled = unflushed.filter(({ delivery }) => delivery.deliveryId === deliveryId);
         return [
-          ...queued.all(deliveryId, webhookId).map(queuedOf),
+          ...queued.all(deliveryId, webhookId, now).map(queuedOf),
           ...journalled.map(({ delivery }) => queuedAs(delivery)),
         ];
       });
@@ -349,31 +352,31 @@ function deadLetters({
   const transfer = database.prepare(TRANSFER);
 
   return {
-    async deadLetters(webhookId, { before, limit }) {
+    async deadLetters(webhookId, { before, limit, now }) {
       const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
-      return dead.all(webhookId, deadLetteredAt, deliveryId, limit).map(deadLetterOf);
+      return dead.all(webhookId, deadLetteredAt, deliveryId, now, limit).map(deadLetterOf);
     },
-    async countDeadLetters(webhookId, { before, limit, stepMs, selection }) {
+    async countDeadLetters(webhookId, { before, limit, now, stepMs, selection }) {
       const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
       const { eventTypes, statuses, fromId = null, belowId = null } = selection;
       const lists = [eventTypes, statuses].map((list) => (list === undefined ? null : JSON.stringify(list)));
-      const rows = count.all(webhookId, deadLetteredAt, deliveryId, limit, stepMs, ...lists, fromId, belowId);
+      const rows = count.all(webhookId, deadLetteredAt, deliveryId, limit, stepMs, ...lists, fromId, belowId, now);
       return countedOf(rows, limit);
     },
     async redrive({ webhookId, deliveryIds, before, now, limit }, transaction) {
       writer.require(transaction);
       writer.whenCommitted(transaction, () => revived(webhookId, now));
-      if (deliveryIds === undefined) return Number(redrive.run(now, webhookId, before, now, limit).changes);
+      if (deliveryIds === undefined) return Number(redrive.run(now, webhookId, before, now, now, limit).changes);
       let count = 0;
       for (const deliveryId of deliveryIds) {
-        count += Number(redriveOne.run(now, webhookId, before, now, deliveryId).changes);
+        count += Number(redriveOne.run(now, webhookId, before, now, now, deliveryId).changes);
       }
       return count;
     },
     async transfer({ from, to, before, now, limit }, transaction) {
       writer.require(transaction);
       writer.whenCommitted(transaction, () => revived(to, now));
-      return Number(transfer.run(now, to, from, before, now, limit).changes);
+      return Number(transfer.run(now, to, from, before, now, now, limit).changes);
     },
   };
 

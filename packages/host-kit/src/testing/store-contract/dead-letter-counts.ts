@@ -90,12 +90,12 @@ async function withLetters(store: Store): Promise<void> {
 }
 
 function counting(
-  page: { readonly before?: DeadLetterCursor | undefined; readonly limit?: number },
+  page: { readonly before?: DeadLetterCursor | undefined; readonly limit?: number; readonly now?: number },
   selection: Partial<DeadLetterSelection> = {},
 ): DeadLetterCounting {
-  const { before, limit = 10 } = page;
+  const { before, limit = 10, now = 2000 } = page;
   const all = { eventTypes: undefined, statuses: undefined, fromId: undefined, belowId: undefined };
-  return { before, limit, stepMs: 1000, selection: { ...all, ...selection } };
+  return { before, limit, now, stepMs: 1000, selection: { ...all, ...selection } };
 }
 
 function sorted(counts: readonly DeadLetterCount[]): readonly DeadLetterCount[] {

@@ -79,7 +79,7 @@ function runRemoval({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.runs.removeEnded({ endedBefore: 50, limit: 9 }), 1);
     while ((await store.runs.sweep(100)) > 0);
     assert.deepEqual((await store.deliveries.claim(CLAIM)).length, 1);
-    assert.deepEqual((await store.deliveries.deadLetters('whk_1', { limit: 9 })).length, 1);
+    assert.deepEqual((await store.deliveries.deadLetters('whk_1', { limit: 9, now: 1000 })).length, 1);
   });
 }
 

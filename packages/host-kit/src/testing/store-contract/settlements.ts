@@ -8,6 +8,7 @@ import { CLAIM, CLAIMED, claimed, sampleDelivery, withSubscriptions } from './sa
 export function settlementsContract(contract: StoreContract): void {
   settlements(contract);
   deadLetters(contract);
+  expiredLetters(contract);
   again(contract);
 }
 
@@ -80,7 +81,7 @@ function deadLetters({ onStore, assert }: StoreContract): void {
       deadLetteredAt: 1100,
       expiresAt: 5000,
     };
-    const page = { limit: 10 };
+    const page = { limit: 10, now: 4999 };
     assert.deepEqual(await store.deliveries.deadLetters('whk_1', page), [{ ...letter, lastStatus: undefined }]);
     assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 9000 }), []);
     assert.deepEqual(await store.deliveries.sweep(4999, 10), 0);
@@ -102,9 +103,9 @@ function deadLetters({ onStore, assert }: StoreContract): void {
         await store.deliveries.settle([{ claim: { ...CLAIMED, deliveryId }, settlement: dead }], transaction);
       }
     });
-    const first = await store.deliveries.deadLetters('whk_1', { limit: 2 });
-    const second = await store.deliveries.deadLetters('whk_1', { before: first.at(-1), limit: 2 });
-    const third = await store.deliveries.deadLetters('whk_1', { before: second.at(-1), limit: 2 });
+    const first = await store.deliveries.deadLetters('whk_1', { limit: 2, now: 1000 });
+    const second = await store.deliveries.deadLetters('whk_1', { before: first.at(-1), limit: 2, now: 1000 });
+    const third = await store.deliveries.deadLetters('whk_1', { before: second.at(-1), limit: 2, now: 1000 });
     assert.deepEqual(
       [first, second, third].map((page) => page.map(({ deliveryId }) => deliveryId)),
       [['dlv_5', 'dlv_4'], ['dlv_3', 'dlv_2'], ['dlv_1']],
@@ -136,8 +137,8 @@ function deadLetters({ onStore, assert }: StoreContract): void {
       claimed(sampleDelivery({ deliveryId: 'dlv_2', attempts: 0, dueAt: 2000 })),
     ]);
     assert.deepEqual(await redrive('whk_1', undefined), 1);
-    assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10 }), []);
-    assert.deepEqual((await store.deliveries.deadLetters('whk_2', { limit: 10 })).length, 1);
+    assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10, now: 1000 }), []);
+    assert.deepEqual((await store.deliveries.deadLetters('whk_2', { limit: 10, now: 1000 })).length, 1);
   });
 
   onStore('dead letters that a clock ahead has stored are redriven and transferred', async (store) => {
@@ -155,7 +156,58 @@ function deadLetters({ onStore, assert }: StoreContract): void {
       await store.deliveries.transfer({ ...request, from: 'whk_1', to: 'whk_2' }, transaction),
     ]);
     assert.deepEqual(counts, [1, 1, 1]);
-    assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10 }), []);
+    assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10, now: 1000 }), []);
+  });
+}
+
+function expiredLetters({ onStore, assert }: StoreContract): void {
+  onStore('a dead letter is gone when it expires, though no sweep has deleted it yet', async (store) => {
+    await withSubscriptions(store, 'whk_1', 'whk_2');
+    // The newest expires first: its subscription had a shorter retention when it failed.
+    const expiry = { dlv_1: 9000, dlv_2: 5001, dlv_3: 5000 };
+    const ids = Object.keys(expiry);
+    const deliveries = ids.map((deliveryId) => sampleDelivery({ deliveryId }));
+    await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
+    await store.deliveries.claim(CLAIM);
+    const ended = Object.entries(expiry).map(([deliveryId, expiresAt], index) => ({
+      claim: { ...CLAIMED, deliveryId },
+      settlement: { kind: 'dead', at: 1000 + index, expiresAt, attempts: 3, lastStatus: 500 } as const,
+    }));
+    await store.transaction((transaction) => store.deliveries.settle(ended, transaction));
+
+    const idsOf = (found: readonly { readonly deliveryId: string }[]) => found.map(({ deliveryId }) => deliveryId);
+    const all = { eventTypes: undefined, statuses: undefined, fromId: undefined, belowId: undefined };
+    const seenAt = async (now: number) => ({
+      listed: idsOf(await store.deliveries.deadLetters('whk_1', { limit: 1, now })),
+      queued: idsOf(await store.deliveries.queued('whk_1', ids, now)).toSorted(),
+      counted: (
+        await store.deliveries.countDeadLetters('whk_1', {
+          ...{ before: undefined, limit: 9, now },
+          stepMs: 1000,
+          selection: all,
+        })
+      ).lookedAt,
+    });
+    assert.deepEqual(await seenAt(4999), { listed: ['dlv_3'], queued: ids, counted: 3 });
+    // A page is filled with those that are left.
+    assert.deepEqual(await seenAt(5000), { listed: ['dlv_2'], queued: ['dlv_1', 'dlv_2'], counted: 2 });
+    assert.deepEqual(await seenAt(9000), { listed: [], queued: [], counted: 0 });
+
+    const request = { before: 5000, limit: 9 };
+    const again = await store.transaction(async (transaction) => [
+      await store.deliveries.redrive(
+        { ...request, now: 5000, webhookId: 'whk_1', deliveryIds: ['dlv_3'] },
+        transaction,
+      ),
+      await store.deliveries.redrive(
+        { ...request, now: 9000, webhookId: 'whk_1', deliveryIds: undefined },
+        transaction,
+      ),
+      await store.deliveries.transfer({ ...request, now: 9000, from: 'whk_1', to: 'whk_2' }, transaction),
+      await store.deliveries.transfer({ ...request, now: 5001, from: 'whk_1', to: 'whk_2' }, transaction),
+    ]);
+    assert.deepEqual(again, [0, 0, 0, 1]);
+    assert.deepEqual(idsOf(await store.deliveries.claim({ ...CLAIM, now: 5001 })), ['dlv_1']);
   });
 }
 
@@ -183,10 +235,10 @@ function again({ onStore, assert }: StoreContract): void {
     await store.transaction((transaction) => store.deliveries.settle([{ claim: CLAIMED, settlement }], transaction));
     const dead = { ...summary(sampleDelivery({ attempts: 3 })), lastStatus: 500 };
     const expected = { ...dead, state: 'dead', deadLetteredAt: 1000, expiresAt: 9000 };
-    assert.deepEqual(await store.deliveries.queued('whk_1', ['dlv_1', 'dlv_9']), [expected]);
-    assert.deepEqual(await store.deliveries.queued('whk_2', ['dlv_1']), []);
+    assert.deepEqual(await store.deliveries.queued('whk_1', ['dlv_1', 'dlv_9'], 1000), [expected]);
+    assert.deepEqual(await store.deliveries.queued('whk_2', ['dlv_1'], 1000), []);
     assert.deepEqual(await enqueueAgain(store, sampleDelivery({ dueAt: 2000 })), 1);
-    assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10 }), []);
+    assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10, now: 1000 }), []);
     const found = await store.deliveries.claim({ ...CLAIM, now: 2000 });
     assert.deepEqual(found, [claimed(sampleDelivery({ dueAt: 2000 }))]);
   });

@@ -120,7 +120,7 @@ export function webhookJobsContract({ onStore, assert }: StoreContract): void {
       );
     assert.deepEqual(await transfer(1001), 2);
     assert.deepEqual(await transfer(1001), 0);
-    const left = await store.deliveries.deadLetters('whk_1', { limit: 10 });
+    const left = await store.deliveries.deadLetters('whk_1', { limit: 10, now: 1000 });
     assert.deepEqual(
       left.map(({ deliveryId }) => deliveryId),
       ['dlv_3'],
