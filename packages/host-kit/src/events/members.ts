@@ -20,8 +20,8 @@ export const nodeId: PayloadShape<string> = text({ pattern: '^[A-Za-z0-9._~:-]{1
 /** An id of major 1. */
 export const plainId: PayloadShape<string> = text({ minLength: 1, maxLength: 128 });
 
-/** An id as it is stored: one that major 1 shows as it is, and that major 2 can bind to a tenant. */
-export const storedId: PayloadShape<string> = text({ pattern: '^[A-Za-z0-9._~-]{16,128}$' });
+/** An id as an engine names it: one that major 1 shows as it is, and that major 2 can bind to a tenant. */
+export const bindableId: PayloadShape<string> = text({ pattern: '^[A-Za-z0-9._~-]{16,128}$' });
 
 /** An id of major 2, bound to its tenant, as in `acme/run_01k0p3v5tq9d8m2x4c6b8n0r1s`. */
 export const boundId: PayloadShape<string> = text({

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json.ts';
-import { boundId, plainId, storedId } from '../members.ts';
+import { boundId, plainId } from '../members.ts';
 import { closed, type Members, object, type PayloadShape } from '../shape.ts';
 
 /** All that is known of an event type. Its key in the vocabulary is its name in major 2. @see Interface: Events */
@@ -48,12 +48,16 @@ export interface PayloadRules {
   readonly runIds?: readonly string[];
 }
 
-/** The rules of a payload with ids that major 2 binds to the tenant. */
-export function byId<const M extends Members>(members: (id: PayloadShape<string>) => M) {
+/**
+ * The rules of a payload with ids that major 2 binds to the tenant.
+ *
+ * @param stored the form of an id that is taken. Default: any, because the kit records only ids that it has read
+ */
+export function byId<const M extends Members>(members: (id: PayloadShape<string>) => M, stored = plainId) {
   return {
     payload: closed(members(boundId)),
     inMajor1: object(members(plainId)),
-    stored: closed(members(storedId)),
+    stored: closed(members(stored)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { bindableId } from '../members.ts';
 import { closed, flag, oneOf, optional, text, whole } from '../shape.ts';
 import { byId, type EventEntry } from './event-entry.ts';
 
@@ -39,13 +40,16 @@ export const OPERATION_EVENTS = {
   'trigger.delivery-attempted': {
     nameInMajor1: 'trigger.delivery.attempted',
     text: 'An inbound event of a trigger was attempted.',
-    ...byId((runId) => ({
-      subscriptionId: optional(text()),
-      dedupKey: optional(text()),
-      attempt: optional(whole(0)),
-      outcome: optional(oneOf('delivered', 'retrying', 'dead-lettered')),
-      runId: optional(runId),
-    })),
+    ...byId(
+      (runId) => ({
+        subscriptionId: optional(text()),
+        dedupKey: optional(text()),
+        attempt: optional(whole(0)),
+        outcome: optional(oneOf('delivered', 'retrying', 'dead-lettered')),
+        runId: optional(runId),
+      }),
+      bindableId,
+    ),
     example: { subscriptionId: 'trg_orders', dedupKey: 'order-42', attempt: 1, outcome: 'delivered' },
     runIds: ['runId'],
   },

@@ -1,4 +1,4 @@
-import { durationMs, failure, nodeId, owner, ownerV1, texts } from '../members.ts';
+import { bindableId, durationMs, failure, nodeId, owner, ownerV1, texts } from '../members.ts';
 import {
   any,
   closed,
@@ -114,13 +114,16 @@ export const RUN_EVENTS = {
   'lease.handed-off': { text: 'The host of the run handed it to another one.' },
   'replay.diverged': {
     text: 'A replay differs from its source.',
-    ...byId((runId) => ({
-      sourceRunId: runId,
-      atSequence: whole(0),
-      originalEventId: optional(text()),
-      divergenceKind: optional(text()),
-      divergencePoint: optional(any),
-    })),
+    ...byId(
+      (runId) => ({
+        sourceRunId: runId,
+        atSequence: whole(0),
+        originalEventId: optional(text()),
+        divergenceKind: optional(text()),
+        divergencePoint: optional(any),
+      }),
+      bindableId,
+    ),
     example: { sourceRunId: `acme/${RUN_ID}`, atSequence: 4, divergenceKind: 'missing-node' },
     exampleInMajor1: { sourceRunId: RUN_ID, atSequence: 4, divergenceKind: 'missing-node' },
     runIds: ['sourceRunId'],
