@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.host.stop(0));
 
-/** What a request needs beside the host. */
+/** The credentials of a request. */
 interface Prepared {
   readonly session: string;
   readonly token: string;
