@@ -17,6 +17,7 @@ export const BENCHMARKS = {
   revoke: async () => (await import('./host-kit/revoke.mjs')).default(),
   pipeline: async () => (await import('./host-kit/pipeline.mjs')).default(),
   streams: async () => (await import('./host-kit/streams.mjs')).default(),
+  redaction: async () => (await import('./host-kit/redaction.mjs')).default(),
   deliver: async () => (await import('./host-kit/deliver.mjs')).default(),
   engines: async () => (await import('./engines/engines.mjs')).default(),
   'two-hosts': async () => (await import('./host-kit/two-hosts.mjs')).default(),

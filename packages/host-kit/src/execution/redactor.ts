@@ -1,7 +1,8 @@
 import type { Json } from '../json.ts';
+import { encodedParts } from './encoded-parts.ts';
 import { occurrences } from './occurrences.ts';
-import { type Base64Pattern, type SecretPatterns, type SHORTEST_SECRET, secretPatterns } from './secret-patterns.ts';
-import { base64View, decodedView, hexView, lowerCaseView, plainView, type TextView } from './text-view.ts';
+import { type SHORTEST_SECRET, secretPatterns } from './secret-patterns.ts';
+import { decodedView, lastAtOrBefore, lowerCase, plainView, type TextView } from './text-view.ts';
 
 /**
  * Replaces the values of secrets in JSON by `[REDACTED:<name>]`: in strings, numbers and names of members, in usual
@@ -9,7 +10,7 @@ import { base64View, decodedView, hexView, lowerCaseView, plainView, type TextVi
  */
 export class Redactor {
   /** The patterns of each known value, by a key of name and value. */
-  readonly #known = new Map<string, { readonly name: string; readonly patterns: SecretPatterns }>();
+  readonly #known = new Map<string, { readonly name: string; readonly patterns: readonly string[] }>();
 
   /** @param value at least {@link SHORTEST_SECRET} printable ASCII characters */
   add(name: string, value: string): void {
@@ -34,24 +35,53 @@ export class Redactor {
   }
 
   #mark(sequence: Sequence): void {
-    let view = plainView(sequence.text);
+    let left = WORK * sequence.text.length + LEAST_WORK;
+    const spend = (characters: number): boolean => {
+      left -= characters;
+      return left >= 0;
+    };
+    const view = plainView(sequence.text);
+    const isRead = this.#markIn(sequence, view, spend);
+    if (!isRead) mark(sequence, view, { from: 0, to: view.text.length, name: UNREAD });
+  }
+
+  /**
+   * Marks the secrets in a view of a sequence, and in all that is encoded in it.
+   *
+   * @returns false when a part was not decoded to its end, so that it may have a secret
+   */
+  #markIn(sequence: Sequence, whole: TextView, spend: (characters: number) => boolean, depth = 0): boolean {
+    let isRead = true;
+    let view = whole;
     for (let level = 0; level <= MOST_LEVELS; level++) {
-      const views = { plain: lowerCaseView(view), base64: base64View(view), hex: hexView(view) };
-      for (const { name, patterns } of this.#known.values()) {
-        for (const text of patterns.plain) markIn(sequence, views.plain, { ...WHOLE, text }, name);
-        for (const text of patterns.hex) markIn(sequence, views.hex, { ...WHOLE, text }, name);
-        for (const pattern of patterns.base64) markIn(sequence, views.base64, pattern, name);
+      const text = lowerCase(view.text);
+      for (const { name, patterns } of this.#known.values())
+        for (const pattern of patterns)
+          for (const index of occurrences(text, pattern))
+            mark(sequence, view, { from: index, to: index + pattern.length, name });
+      for (const part of encodedParts(view, spend)) {
+        const isPartRead = depth < MOST_DEPTH && this.#markIn(sequence, part, spend, depth + 1);
+        if (!isPartRead && depth === 0) mark(sequence, part, { from: 0, to: part.text.length, name: UNREAD });
+        else isRead &&= isPartRead;
       }
+      isRead &&= spend(0);
       const next = decodedView(view);
-      if (next === view) return;
+      if (next === view) break;
       view = next;
     }
+    return isRead;
   }
 }
 
-const WHOLE = { isCutBefore: false, isCutAfter: false };
-/** An encoded text can itself be encoded. Deeper levels are not decoded. */
+/** An escaped text can itself be escaped. Deeper levels are not decoded. */
 const MOST_LEVELS = 4;
+/** The deepest nesting of base64 and hexadecimal that is decoded. What is nested deeper is redacted as a whole. */
+const MOST_DEPTH = 8;
+/** The characters that are decoded, for each character of the text and at least. A text that needs more is redacted as a whole. */
+const WORK = 64;
+const LEAST_WORK = 65_536;
+/** In place of the name of a secret: the text was not decoded to its end. */
+const UNREAD = 'encoded';
 
 /** A string, a number or the name of a member. */
 interface Piece {
@@ -119,32 +149,17 @@ function characterOf({ text }: Piece): string {
   return Number.isInteger(code) && code > 0 && code < 128 ? String.fromCharCode(code) : '\ufffd';
 }
 
-function markIn(sequence: Sequence, view: TextView, pattern: Base64Pattern, name: string): void {
-  for (const index of occurrences(view.text, pattern.text)) {
-    const end = index + pattern.text.length;
-    const first = pattern.isCutBefore && index > 0 ? index - 1 : index;
-    const last = pattern.isCutAfter && end < view.text.length ? end : end - 1;
-    const from = view.from(first);
-    const to = view.to(last);
-    for (let place = pieceAt(sequence, from); place < sequence.pieces.length; place++) {
-      const start = sequence.starts[place] ?? 0;
-      if (start >= to) break;
-      const next = sequence.starts[place + 1] ?? sequence.text.length;
-      const mark = { from: Math.max(from - start, 0), to: Math.min(to, next) - start, name };
-      if (mark.from < mark.to) sequence.pieces[place]?.marks.push(mark);
-    }
+/** Marks a part of a view in the pieces that it stands in. */
+function mark({ pieces, starts, text }: Sequence, view: TextView, { from: first, to: end, name }: Mark): void {
+  const from = view.from(first);
+  const to = view.to(end - 1);
+  for (let place = lastAtOrBefore(starts, from); place < pieces.length; place++) {
+    const start = starts[place] ?? 0;
+    if (start >= to) break;
+    const next = starts[place + 1] ?? text.length;
+    const part = { from: Math.max(from - start, 0), to: Math.min(to, next) - start, name };
+    if (part.from < part.to) pieces[place]?.marks.push(part);
   }
-}
-
-/** Finds the last piece that begins at or before a place of the text. */
-function pieceAt({ starts }: Sequence, place: number): number {
-  let low = 0;
-  for (let high = starts.length - 1; low < high; ) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((starts[middle] ?? 0) <= place) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 /** @param pieces those of `json`, in order */

@@ -17,6 +17,11 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const hex = (text: string) => Buffer.from(text).toString('hex');
 const percent = (text: string) => text.replace(/./g, (character) => `%${hex(character)}`);
 
+/** Encodes a text several times. */
+function nested(text: string, times: number, encode: (text: string) => string): string {
+  return times === 0 ? text : nested(encode(text), times - 1, encode);
+}
+
 const ENCODINGS: readonly (readonly [string, (secret: string) => string])[] = [
   ['as it is', (secret) => secret],
   ['in upper case', (secret) => secret.toUpperCase()],
@@ -46,6 +51,20 @@ const ENCODINGS: readonly (readonly [string, (secret: string) => string])[] = [
   ['in hexadecimal with colons', (secret) => hex(secret).replace(/..(?=.)/g, '$&:')],
   ['as a hexadecimal dump', (secret) => hex(secret).replace(/../g, '0x$&, ')],
   ['in hexadecimal of base64', (secret) => hex(base64(secret))],
+  ['in base64 three times', (secret) => base64(base64(base64(secret)))],
+  ['in base64 six times, each after one byte', (secret) => nested(secret, 6, (text) => base64(`x${text}`))],
+  ['in hexadecimal three times', (secret) => nested(secret, 3, hex)],
+  ['in base64 and hexadecimal by turns', (secret) => base64(hex(base64(hex(secret))))],
+  ['in base64 of HTML', (secret) => base64(secret.replace(/[&"]/g, (c) => (c === '&' ? '&amp;' : '&quot;')))],
+  ['in base64 of HTML of JSON', (secret) => base64(JSON.stringify(secret).slice(1, -1).replaceAll('"', '&quot;'))],
+  ['in hexadecimal of Unicode escapes', (secret) => hex(secret.replace(/./g, (c) => `\\u00${hex(c)}`))],
+  ['in base64 of JSON in JSON', (secret) => base64(JSON.stringify(JSON.stringify({ a: secret })))],
+  ['in URL-encoded base64 of a URL', (secret) => percent(base64(`https://a.example/?k=${encodeURIComponent(secret)}`))],
+  [
+    'in JSON-escaped base64url of base64',
+    (secret) => JSON.stringify({ a: Buffer.from(base64(secret)).toString('base64url') }),
+  ],
+  ['in base64 of UTF-16 of base64', (secret) => Buffer.from(base64(secret), 'utf16le').toString('base64')],
 ];
 
 describe('a secret is redacted', () => {
@@ -136,4 +155,38 @@ test('a long text that nearly repeats a long secret everywhere is read in linear
   const text = 'a'.repeat(400_000);
   // A quadratic search makes 3 200 000 000 comparisons for each pattern, which exceeds the time limit of the test.
   expect(redactorOf(`${'a'.repeat(8000)}b`).redacted(text)).toBe(text);
+});
+
+test('a text that is encoded deeper than is decoded is redacted as a whole', () => {
+  const text = nested(SECRET, 12, base64);
+  const redacted = redactorOf(SECRET).redacted(['', text, ' ', 'kept']);
+  expect(redacted).toEqual(['', expect.stringMatching(/^\[REDACTED:encoded\]={0,2}$/), ' ', 'kept']);
+});
+
+test.each<readonly [string, unknown]>([
+  ['escapes in escapes', nested('x"y\\', 10, JSON.stringify).repeat(40)],
+  ['texts of many pieces', Array.from({ length: 20_000 }, (_, id) => ({ id, name: `x"y${id}` }))],
+  ['bytes', Buffer.alloc(300_000, 7)],
+  ['hexadecimal digits far apart', `a${' '.repeat(2000)}`.repeat(14).concat('z').repeat(10)],
+  ['prefixes of hexadecimal digits', `a${'0x'.repeat(2000)}z`.repeat(100)],
+  ['base64 of base64', nested('innocent '.repeat(20_000), 4, base64)],
+])('%s of some 100 kB are kept, in linear time', (_, value) => {
+  const redacted = redactorOf(SECRET).redacted({ value });
+  expect(redacted).toEqual(JSON.parse(JSON.stringify({ value })));
+});
+
+test('any composition of encodings is redacted, and texts without a secret are kept', () => {
+  const encode = fc.constantFrom(base64, hex, percent, JSON.stringify, encodeURIComponent, (text: string) =>
+    base64(`{${text}`),
+  );
+  const chain = fc.array(encode, { maxLength: 4 });
+  fc.assert(
+    fc.property(chain, fc.string(), (encoders, before) => {
+      const encoded = encoders.reduce((text, each) => each(text), SECRET);
+      const innocent = encoders.reduce((text, each) => each(text), OTHER);
+      const redacted = redactorOf(SECRET).redacted({ text: `${before} ${encoded}`, innocent });
+      expect(redacted.text).toContain('[REDACTED:key-0]');
+      expect(redacted.innocent).toBe(innocent);
+    }),
+  );
 });
