@@ -1,6 +1,7 @@
 import { type ByokSecret, sealedForSecret } from '../ports/byok.ts';
 import { yieldToLoop } from '../ports/clock.ts';
 import { type KeptReply, sealedForReply } from '../ports/idempotency.ts';
+import { type OpenedSecret, sealedForRun } from '../ports/opened-secrets.ts';
 import type { Store } from '../ports/store.ts';
 import { keyIdOf, type SecretBox } from '../sealing/secret-box.ts';
 import { type ResealOptions, reseal } from './reseal.ts';
@@ -97,6 +98,12 @@ async function* sealedRecords(store: Store): AsyncGenerator<readonly SealedRecor
   for (let after: ByokSecret | undefined; ; ) {
     const page = await store.byok.page({ after, limit: PAGE });
     yield page.map((secret) => ({ sealed: secret.sealed, boundTo: sealedForSecret(secret, secret.name) }));
+    after = page.at(-1);
+    if (page.length < PAGE) break;
+  }
+  for (let after: OpenedSecret | undefined; ; ) {
+    const page = await store.openedSecrets.page({ after, limit: PAGE });
+    yield page.map((opened) => ({ sealed: opened.sealed, boundTo: sealedForRun(opened) }));
     after = page.at(-1);
     if (page.length < PAGE) break;
   }

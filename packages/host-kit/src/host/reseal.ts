@@ -3,6 +3,7 @@ import { sealedForAnswer } from '../ports/captured-answers.ts';
 import { yieldToLoop } from '../ports/clock.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { type KeptReply, sealedForReply as sealedForKey } from '../ports/idempotency.ts';
+import { type OpenedSecret, sealedForRun } from '../ports/opened-secrets.ts';
 import type { Store } from '../ports/store.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Transaction } from '../ports/transaction.ts';
@@ -22,7 +23,7 @@ export function reseal(options: ResealOptions): (signal: AbortSignal) => Promise
   return async (signal) => {
     let resealed = 0;
     let unopenable = 0;
-    for (const walk of [webhookSecrets, triggerSecrets, byokSecrets, keptReplies, answers]) {
+    for (const walk of [webhookSecrets, triggerSecrets, byokSecrets, openedSecrets, keptReplies, answers]) {
       for await (const step of walk(options)) {
         resealed += step.resealed;
         unopenable += step.unopenable;
@@ -97,6 +98,18 @@ async function* byokSecrets({ store, secrets }: ResealOptions): AsyncGenerator<S
     const stale = page.filter(({ sealed }) => !secrets.isCurrent(sealed));
     yield await resealed(stale, store, secrets, (secret, again, transaction) =>
       store.byok.reseal(secret, again(secret.sealed, sealedForSecret(secret, secret.name)), transaction),
+    );
+    after = page.at(-1);
+    if (page.length < STEP) return;
+  }
+}
+
+async function* openedSecrets({ store, secrets }: ResealOptions): AsyncGenerator<Step> {
+  for (let after: OpenedSecret | undefined; ; ) {
+    const page = await store.openedSecrets.page({ after, limit: STEP });
+    const stale = page.filter(({ sealed }) => !secrets.isCurrent(sealed));
+    yield await resealed(stale, store, secrets, (opened, again, transaction) =>
+      store.openedSecrets.reseal(opened, again(opened.sealed, sealedForRun(opened)), transaction),
     );
     after = page.at(-1);
     if (page.length < STEP) return;

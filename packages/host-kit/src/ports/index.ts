@@ -149,6 +149,7 @@ export type {
   Vote,
 } from './interrupts.ts';
 export type { Log, LogRecord } from './log.ts';
+export type { OpenedSecret, OpenedSecretStore } from './opened-secrets.ts';
 export type { Outage } from './outage.ts';
 export type {
   PortalAction,

@@ -13,6 +13,7 @@ import type { EffectStore } from './effects.ts';
 import type { EventStore } from './events.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { InterruptStore } from './interrupts.ts';
+import type { OpenedSecretStore } from './opened-secrets.ts';
 import type { PortalSessionStore } from './portal-sessions.ts';
 import type { RunStore } from './runs.ts';
 import type { SealingKeyStore } from './sealing-keys.ts';
@@ -135,6 +136,7 @@ export interface Store {
   readonly portalSessions: PortalSessionStore;
   /** Secrets that tenants bring (bring your own key), encrypted. */
   readonly byok: ByokStore;
+  readonly openedSecrets: OpenedSecretStore;
   /** Idempotency keys and the replies that are replayed for them, encrypted. */
   readonly idempotency: IdempotencyStore;
   /** The ids of the keys that have sealed records of this store. */

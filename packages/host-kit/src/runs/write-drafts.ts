@@ -1,4 +1,4 @@
-import type { Run } from '../ports/runs.ts';
+import { isTerminal, type Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { Appended, OwnDraft } from './run-draft.ts';
@@ -38,8 +38,8 @@ export class DraftWriter {
   }
 
   /**
-   * Writes the changed ones of `drafts`: deliveries, events, runs, and the closing of questions that no answer can
-   * reach any more.
+   * Writes the changed ones of `drafts`: deliveries, events, runs, the closing of questions that no answer can reach any
+   * more, and the end of the secrets that an ended run has opened.
    */
   async write(drafts: readonly OwnDraft[], transaction: Transaction): Promise<void> {
     const changed = drafts.filter(({ isChanged }) => isChanged);
@@ -54,6 +54,11 @@ export class DraftWriter {
     this.#deliveriesPerEvent = Math.max(deliveries / Math.max(appended.length, 1), this.#deliveriesPerEvent * DECAY);
     for (const { run } of changed.filter(({ isAnswerless }) => isAnswerless)) {
       await this.#closeQuestions(run, transaction);
+    }
+    // Nothing is recorded for an ended run any more, so nothing is redacted.
+    for (const { runId, status, usage } of runs) {
+      if (isTerminal(status) && usage?.secrets !== undefined)
+        await this.#store.openedSecrets.remove(runId, transaction);
     }
   }
 

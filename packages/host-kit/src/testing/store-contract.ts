@@ -17,6 +17,7 @@ import { effectsContract } from './store-contract/effects.ts';
 import { eventsContract } from './store-contract/events.ts';
 import { idempotencyContract } from './store-contract/idempotency.ts';
 import { interruptsContract } from './store-contract/interrupts.ts';
+import { openedSecretsContract } from './store-contract/opened-secrets.ts';
 import { portalSessionsContract } from './store-contract/portal-sessions.ts';
 import { retentionContract } from './store-contract/retention.ts';
 import { runsContract } from './store-contract/runs.ts';
@@ -88,6 +89,7 @@ const PARTS: readonly ((contract: StoreContract) => void)[] = [
   auditRemovalContract,
   portalSessionsContract,
   byokContract,
+  openedSecretsContract,
   apiKeysContract,
   accessContract,
   idempotencyContract,

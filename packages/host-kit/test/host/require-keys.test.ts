@@ -8,6 +8,7 @@ import { announceKey, requireKeys } from '../../src/host/require-keys.ts';
 import { reseal } from '../../src/host/reseal.ts';
 import { sealedForSecret } from '../../src/ports/byok.ts';
 import { sealedForReply } from '../../src/ports/idempotency.ts';
+import { sealedForRun } from '../../src/ports/opened-secrets.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { keyIdOf, secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
@@ -46,6 +47,11 @@ const WRITES: Readonly<Record<string, (store: Store, seal: (boundTo: string) => 
     store.transaction((transaction) => {
       const sealed = seal(sealedForSecret(PLACE, 'name'));
       return store.byok.put({ ...PLACE, name: 'name', sealed, createdAt: 1, updatedAt: 1 }, transaction);
+    }),
+  'a secret that a run has opened': (store, seal) =>
+    store.transaction((transaction) => {
+      const opened = { runId: 'run_1', name: 'name' };
+      return store.openedSecrets.add({ ...opened, number: 0, sealed: seal(sealedForRun(opened)) }, transaction);
     }),
   'a stored reply': async (store, seal) => {
     const claim = { ...KEY, owner: 'o' };

@@ -7,6 +7,7 @@ import { reseal } from '../../src/host/reseal.ts';
 import { sealedForSecret } from '../../src/ports/byok.ts';
 import { sealedForAnswer } from '../../src/ports/captured-answers.ts';
 import type { LogRecord } from '../../src/ports/log.ts';
+import { sealedForRun } from '../../src/ports/opened-secrets.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { type SecretBox, secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
@@ -40,6 +41,9 @@ async function filled(store: Store, box: SecretBox): Promise<Store> {
       const answer = { ...place, expiresAt: 9, sealed: box.seal(`answer ${index}`, sealedForAnswer(place)) };
       await store.capturedAnswers.add([answer], transaction);
       await store.byok.put({ ...PLACE, name, sealed, createdAt: 1, updatedAt: 1 }, transaction);
+      const opened = { runId: `run_${index}`, name };
+      const sealedValue = box.seal(`opened ${index}`, sealedForRun(opened));
+      await store.openedSecrets.add({ ...opened, number: 0, sealed: sealedValue }, transaction);
     }
   });
   return store;
@@ -57,7 +61,7 @@ describe.each([
 ] as const)('a walk through the %s store', (_name, open) => {
   test('seals every secret with the current key, and logs the count', async () => {
     const store = await filled(open(), before);
-    const first = { level: 'info', event: 'secrets.resealed', resealed: 3 * COUNT + COUNT / 2, unopenable: 0 };
+    const first = { level: 'info', event: 'secrets.resealed', resealed: 4 * COUNT + COUNT / 2, unopenable: 0 };
     expect(await walk(store, during)).toMatchObject([first]);
     expect(await walk(store, during)).toMatchObject([{ ...first, resealed: 0 }]);
     for (let index = 0; index < COUNT; index++) {
@@ -72,6 +76,9 @@ describe.each([
       const [answer] = await store.capturedAnswers.list(webhookId, 'dlv_1');
       if (answer === undefined) throw new Error('An answer is gone.');
       expect(after.open(answer.sealed, sealedForAnswer(answer))).toBe(`answer ${index}`);
+      const [opened] = await store.openedSecrets.list(`run_${index}`);
+      if (opened === undefined) throw new Error('An opened secret is gone.');
+      expect(after.open(opened.sealed, sealedForRun(opened))).toBe(`opened ${index}`);
       const brought = await store.byok.find(PLACE, `name-${index}`);
       expect(after.open(brought?.sealed ?? new Uint8Array(), sealedForSecret(PLACE, `name-${index}`))).toBe(
         `brought ${index}`,
@@ -84,7 +91,7 @@ describe.each([
 test('leaves a secret that no key opens as it is, and logs the count', async () => {
   const store = await filled(memoryStore(), secretBox(randomBytes(32), randomBytes));
   const sealed = (await store.subscriptions.read(idOf(1)))?.sealedSecret;
-  expect(await walk(store, during)).toMatchObject([{ level: 'warn', resealed: 0, unopenable: 3 * COUNT + COUNT / 2 }]);
+  expect(await walk(store, during)).toMatchObject([{ level: 'warn', resealed: 0, unopenable: 4 * COUNT + COUNT / 2 }]);
   expect((await store.subscriptions.read(idOf(1)))?.sealedSecret).toBe(sealed);
 });
 

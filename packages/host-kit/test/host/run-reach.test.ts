@@ -248,6 +248,32 @@ describe.each(STORES)('on %s', (_, openStore) => {
     for (const form of forms) for (const file of files) expect(file.includes(form)).toBe(false);
   });
 
+  test.each([
+    ['replaced', (host: RecordedHost) => put(host, 'openai', 'the-value-after-a-rotation')],
+    [
+      'removed',
+      (host: RecordedHost) => host.call('/host/example/byok/secrets/openai', undefined, { method: 'DELETE' }),
+    ],
+  ])('a secret that is %s while its run waits stays redacted, until the run ends', async (_, change) => {
+    remembered = '';
+    let host = await start();
+    expect(await put(host, 'openai', SECRET)).toMatchObject({ status: 201 });
+    const runId = await host.start('leak');
+    await host.comesTo(runId, 'waiting-input');
+    expect((await change(host)).status).toBeLessThan(300);
+    host = await restart(host);
+    await host.call(`/v1/runs/${runId}/interrupts/ask`, { resumeValue: {} });
+    await host.comesTo(runId, 'completed');
+    const shown = JSON.stringify(await host.log(2, runId));
+    expect(shown).toContain('[REDACTED:openai]');
+    for (const form of [SECRET, base64(SECRET), SECRET.slice(0, 9), SECRET.slice(9)]) expect(shown).not.toContain(form);
+    hosts.splice(hosts.indexOf(host), 1);
+    await host.stop();
+    const store = await openStore();
+    expect(await store.openedSecrets.page({ after: undefined, limit: 10 })).toEqual([]);
+    await store.close();
+  });
+
   test('the value of a secret is not in the log record of an error', async () => {
     const host = await start();
     await put(host, 'openai', SECRET);

@@ -15,6 +15,7 @@ import { eventStore } from './events.ts';
 import { idempotencyStore } from './idempotency.ts';
 import { interruptStore } from './interrupts.ts';
 import { journal as openJournal } from './journal.ts';
+import { openedSecretStore } from './opened-secrets.ts';
 import { portalSessionStore } from './portal-sessions.ts';
 import { runStore } from './runs.ts';
 import { sealingKeyStore } from './sealing-keys.ts';
@@ -75,6 +76,7 @@ export function memoryStore(): Store {
     access: accessStore(journal),
     portalSessions: portalSessionStore(journal),
     byok: byokStore(journal),
+    openedSecrets: openedSecretStore(journal),
     idempotency: idempotencyStore(journal),
     sealingKeys: sealingKeyStore(),
     versionUses: versionUses(journal),

@@ -2,7 +2,7 @@ import type { AuditReader } from '@svc/auth/audit';
 import type pg from 'pg';
 import type { SealedRecord } from '../../ports/sealed-record.ts';
 import { type FoundSchema, requireReadable } from '../migration.ts';
-import { PENDING, type PendingWork, pendingOf, SEALED } from '../sql/inspection.ts';
+import { PENDING, type PendingWork, pendingOf, sealedIn } from '../sql/inspection.ts';
 import { auditStore } from './audit.ts';
 import { type PostgresTable, sequencesOf, tablesOf } from './catalog.ts';
 import { copyOut } from './copy.ts';
@@ -94,7 +94,7 @@ export function inspectionOf(
     audit: auditStore(database),
     damage: () => damageOf(client, schema),
     async *sealedRecords() {
-      for (const { sql, recordOf } of SEALED) {
+      for (const { sql, recordOf } of sealedIn(version)) {
         await client.query(`DECLARE sealed NO SCROLL CURSOR FOR ${sql}`);
         for (let isMore = true; isMore; ) {
           const { rows } = await client.query<Record<string, unknown>>(`FETCH ${PAGE} FROM sealed`);

@@ -23,6 +23,7 @@ import { idempotencyStore } from './idempotency.ts';
 import { interruptStore } from './interrupts.ts';
 import { migrate } from './migrate.ts';
 import { oldestSnapshotMs } from './oldest-snapshot.ts';
+import { openedSecretStore } from './opened-secrets.ts';
 import { portalSessionStore } from './portal-sessions.ts';
 import { runStore } from './runs.ts';
 import { sealingKeyStore } from './sealing-keys.ts';
@@ -94,6 +95,7 @@ export async function openStore({ url, schema, connections, onError }: OpenStore
     access: accessStore(database, schema, feed),
     portalSessions: portalSessionStore(database),
     byok: byokStore(database),
+    openedSecrets: openedSecretStore(database),
     idempotency: idempotencyStore(database),
     sealingKeys: sealingKeyStore(database),
     versionUses: versionUses(database),

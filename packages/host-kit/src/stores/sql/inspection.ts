@@ -1,8 +1,10 @@
 import { sealedForSecret } from '../../ports/byok.ts';
 import { sealedForAnswer } from '../../ports/captured-answers.ts';
 import { sealedForReply } from '../../ports/idempotency.ts';
+import { sealedForRun } from '../../ports/opened-secrets.ts';
 import type { SealedRecord } from '../../ports/sealed-record.ts';
 import { capturedOf } from './captured-answers.ts';
+import { openedSecretOf } from './opened-secrets.ts';
 import { bytes, integer, type Row, text } from './row.ts';
 
 /** The work that a host continues when it starts. */
@@ -32,12 +34,18 @@ export function pendingOf(row: Row): PendingWork {
 
 /** A statement that reads sealed records. */
 export interface SealedRecords {
+  /** The schema version that has their table. Default: 1. */
+  readonly since?: number;
   readonly sql: string;
   readonly recordOf: (row: Row) => SealedRecord;
 }
 
-/** The statements that read sealed records. */
-export const SEALED: readonly SealedRecords[] = [
+/** Returns the statements that read the sealed records of a schema. A database is inspected before it is migrated, too. */
+export function sealedIn(schemaVersion: number): readonly SealedRecords[] {
+  return SEALED.filter(({ since = 1 }) => since <= schemaVersion);
+}
+
+const SEALED: readonly SealedRecords[] = [
   {
     sql: 'SELECT sealed_secret AS sealed, webhook_id FROM subscriptions',
     recordOf: (row) => ({ sealed: bytes(row, 'sealed'), boundTo: text(row, 'webhook_id') }),
@@ -58,6 +66,14 @@ export const SEALED: readonly SealedRecords[] = [
       const workspace = text(row, 'workspace');
       const place = { tenant: text(row, 'tenant'), mode: modeOf(row), ...(workspace !== '' && { workspace }) };
       return { sealed: bytes(row, 'sealed'), boundTo: sealedForSecret(place, text(row, 'name')) };
+    },
+  },
+  {
+    since: 2,
+    sql: 'SELECT * FROM opened_secrets',
+    recordOf(row) {
+      const opened = openedSecretOf(row);
+      return { sealed: opened.sealed, boundTo: sealedForRun(opened) };
     },
   },
   {

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { AuditReader } from '@svc/auth/audit';
 import type { SealedRecord } from '../../ports/sealed-record.ts';
 import { type FoundSchema, requireReadable } from '../migration.ts';
-import { PENDING, type PendingWork, pendingOf, SEALED } from '../sql/inspection.ts';
+import { PENDING, type PendingWork, pendingOf, sealedIn } from '../sql/inspection.ts';
 import { text } from '../sql/row.ts';
 import { auditReader } from './audit.ts';
 import { foundSchema, SCHEMA_VERSION } from './migrate.ts';
@@ -93,7 +93,7 @@ function inspection(database: DatabaseSync, schemaVersion: number): SqliteInspec
         .map((row) => text(row, 'quick_check'))
         .filter((line) => line !== 'ok'),
     *sealedRecords() {
-      for (const { sql, recordOf } of SEALED) {
+      for (const { sql, recordOf } of sealedIn(schemaVersion)) {
         for (const row of database.prepare(sql).iterate()) yield recordOf(row);
       }
     },

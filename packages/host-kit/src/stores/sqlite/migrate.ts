@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { contract, type FoundSchema, type Migration, readableBy, requireReadable } from '../migration.ts';
+import { contract, expand, type FoundSchema, type Migration, readableBy, requireReadable } from '../migration.ts';
 import { initial } from './migrations/0001-initial.ts';
+import { openedSecrets } from './migrations/0002-opened-secrets.ts';
 
 /** In order. A released migration is never edited. A migration that contracts comes one release after its expansion. */
-export const MIGRATIONS: readonly Migration[] = [contract(initial)];
+export const MIGRATIONS: readonly Migration[] = [contract(initial), expand(openedSecrets)];
 
 /** The version that `migrate` migrates to. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -21,6 +21,7 @@ import { noticingForeignWrites } from './foreign-writes.ts';
 import { idempotencyStore } from './idempotency.ts';
 import { interruptStore } from './interrupts.ts';
 import { migrate } from './migrate.ts';
+import { openedSecretStore } from './opened-secrets.ts';
 import { identityOf, type Owner } from './owner.ts';
 import { portalSessionStore } from './portal-sessions.ts';
 import { RunCache } from './run-cache.ts';
@@ -117,6 +118,7 @@ export function openStore({ path, owner, ...options }: OpenStoreOptions): Store 
     access: accessStore(reader, database, writer),
     portalSessions: portalSessionStore(reader, database, writer),
     byok: byokStore(reader, database, writer),
+    openedSecrets: openedSecretStore(reader, database, writer),
     idempotency: idempotencyStore(reader, database, writer),
     sealingKeys: sealingKeyStore(reader, database, writer),
     versionUses: versionUses(reader, database, writer),
