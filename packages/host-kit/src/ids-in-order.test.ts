@@ -7,7 +7,7 @@ const clockAt = (now: () => number): Clock => ({ now, monotonic: () => 0, after:
 const FORM = /^run_[0-9a-hjkmnp-tv-z]{26}$/;
 
 describe('ids in order', () => {
-  test('rise whatever the clock and the source of randomness do', () => {
+  test('rise with every clock and every source of randomness', () => {
     const random = fc.array(fc.nat(255), { minLength: 10, maxLength: 10 });
     const steps = fc.array(fc.tuple(fc.integer({ min: -86_400_000, max: 86_400_000 }), random), { minLength: 2 });
     fc.assert(
@@ -50,4 +50,19 @@ describe('ids in order', () => {
     const tails = Array.from({ length: 50 }, () => mint().slice(-8));
     expect(new Set(tails).size).toBe(50);
   });
+
+  test.each([Number.NaN, -1, Number.POSITIVE_INFINITY, 2 ** 48])(
+    'are minted again after the clock has shown %d',
+    (wrong) => {
+      const times = [5, wrong, 6];
+      const clock = clockAt(() => times.shift() ?? 7);
+      const zeros = (size: number) => new Uint8Array(size);
+      const first = mintInOrder('run', clock, zeros);
+      if (!(wrong > 5)) expect(mintInOrder('run', clock, zeros) > first).toBe(true);
+      else expect(() => mintInOrder('run', clock, zeros)).toThrow(TypeError);
+      const next = mintInOrder('run', clock, zeros);
+      expect(next).toMatch(FORM);
+      expect(next > first).toBe(true);
+    },
+  );
 });

@@ -10,12 +10,14 @@ import type { Random } from './ports/random.ts';
  */
 export function mintInOrder(prefix: string, clock: Clock, random: Random): string {
   const place = placeAfter(LAST.get(clock), Math.floor(clock.now()), random);
-  LAST.set(clock, place);
-  return mintId(
+  const id = mintId(
     prefix,
     () => place.time,
     (size) => bytesOf(place.tail, size),
   );
+  // Only a time that can be minted: a clock that is wrong once must not spoil the ids after it.
+  LAST.set(clock, place);
+  return id;
 }
 
 /** The parts of an id that order it. */

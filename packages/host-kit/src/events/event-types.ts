@@ -28,7 +28,7 @@ export const EVENT_TYPES: ReadonlyMap<string, EventType> = new Map(
 );
 
 /** Every event type, by its name in each major. */
-export const NAMED: Readonly<Record<Major, ReadonlyMap<string, EventType>>> = {
+export const EVENT_TYPES_IN: Readonly<Record<Major, ReadonlyMap<string, EventType>>> = {
   1: new Map([...EVENT_TYPES.values()].map((each) => [each.typeInMajor1, each])),
   2: EVENT_TYPES,
 };
@@ -54,7 +54,7 @@ export function payloadExample(major: Major, { example, exampleInMajor1 = exampl
 
 /** The stored name of an event type in the spelling of either major. Undefined for a name that neither major has. */
 export function storedType(name: string): string | undefined {
-  return (NAMED[2].get(name) ?? NAMED[1].get(name))?.type;
+  return (EVENT_TYPES_IN[2].get(name) ?? EVENT_TYPES_IN[1].get(name))?.type;
 }
 
 /**
@@ -71,7 +71,7 @@ const VENDOR_TYPE = new RegExp(VENDOR_PATTERN, 'u');
 
 /** The first words that no vendor has: those of the vocabulary of both majors, and the reserved ones. */
 export const PROTOCOL_FIRST: ReadonlySet<string> = new Set([
-  ...[...NAMED[1].keys(), ...NAMED[2].keys()].map((name) => name.slice(0, name.indexOf('.'))),
+  ...[...EVENT_TYPES_IN[1].keys(), ...EVENT_TYPES_IN[2].keys()].map((name) => name.slice(0, name.indexOf('.'))),
   ...['svc', 'vendor', 'effect-seams', 'events'],
 ]);
 
@@ -80,7 +80,7 @@ export function nearestType(name: string): string {
   return nearestOf(name, NAMES);
 }
 
-const NAMES: readonly string[] = [...new Set([...NAMED[2].keys(), ...NAMED[1].keys()])];
+const NAMES: readonly string[] = [...new Set([...EVENT_TYPES_IN[2].keys(), ...EVENT_TYPES_IN[1].keys()])];
 
 /** Payloads by event type, in the names of major 2. A type that is missing here takes any JSON object. */
 export type EventPayloads = {

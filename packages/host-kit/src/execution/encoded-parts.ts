@@ -55,4 +55,5 @@ const HEXADECIMAL = new RegExp(`[0-9a-f]{${SHORTEST_SECRET * 2},}`, 'g');
 /** Digits with the separators that the view leaves out. It is read in linear time. */
 const MAYBE_HEXADECIMAL = new RegExp(`(?:[0-9a-f](?:0x|\\\\x|[\\s:,;-])*){${SHORTEST_SECRET * 2}}`, 'i');
 const TEXT = new RegExp(`[\\t\\n\\r -~]{${SHORTEST_SECRET},}`, 'g');
-const WIDE_TEXT = new RegExp(`(?:[ -~]\\0){${SHORTEST_SECRET},}`, 'g');
+/** Of either byte order: in one of them, the last character has no byte after it. */
+const WIDE_TEXT = new RegExp(`(?:[ -~]\\0){${SHORTEST_SECRET - 1},}[ -~]`, 'g');

@@ -35,5 +35,5 @@ function refuseReserved(type: string): void {
 /** Whether only the kit records a type. */
 export function isReserved(type: string): boolean {
   const recordedBy = EVENT_TYPES.get(type)?.recordedBy;
-  return recordedBy === 'kit' || recordedBy === 'nobody' || typeof recordedBy === 'object';
+  return recordedBy === 'kit' || recordedBy === 'never' || typeof recordedBy === 'object';
 }

@@ -2,7 +2,7 @@ import type { Json } from '../json.ts';
 import { encodedParts } from './encoded-parts.ts';
 import { occurrences } from './occurrences.ts';
 import { type SHORTEST_SECRET, secretPatterns } from './secret-patterns.ts';
-import { decodedView, lastAtOrBefore, lowerCase, plainView, type TextView } from './text-view.ts';
+import { decodedView, escapesIn, lastAtOrBefore, lowerCase, plainView, type TextView } from './text-view.ts';
 
 /**
  * Replaces the values of secrets in JSON by `[REDACTED:<name>]`: in strings, numbers and names of members, in usual
@@ -53,12 +53,9 @@ export class Redactor {
   #markIn(sequence: Sequence, whole: TextView, spend: (characters: number) => boolean, depth = 0): boolean {
     let isRead = true;
     let view = whole;
-    for (let level = 0; level <= MOST_LEVELS; level++) {
-      const text = lowerCase(view.text);
-      for (const { name, patterns } of this.#known.values())
-        for (const pattern of patterns)
-          for (const index of occurrences(text, pattern))
-            mark(sequence, view, { from: index, to: index + pattern.length, name });
+    for (let level = 0; ; level++) {
+      if (!spend(view.text.length)) return false;
+      this.#markPlain(sequence, view);
       for (const part of encodedParts(view, spend)) {
         const isPartRead = depth < MOST_DEPTH && this.#markIn(sequence, part, spend, depth + 1);
         if (!isPartRead && depth === 0) mark(sequence, part, { from: 0, to: part.text.length, name: UNREAD });
@@ -66,19 +63,31 @@ export class Redactor {
       }
       isRead &&= spend(0);
       const next = decodedView(view);
-      if (next === view) break;
+      if (next === view) return isRead;
+      if (level === MOST_LEVELS) break;
       view = next;
     }
+    if (depth > 0) return false;
+    // Only the pieces that are still escaped were not read.
+    for (const escaped of escapesIn(view)) markPieces(sequence, escaped);
     return isRead;
+  }
+
+  #markPlain(sequence: Sequence, view: TextView): void {
+    const text = lowerCase(view.text);
+    for (const { name, patterns } of this.#known.values())
+      for (const pattern of patterns)
+        for (const index of occurrences(text, pattern))
+          mark(sequence, view, { from: index, to: index + pattern.length, name });
   }
 }
 
-/** An escaped text can itself be escaped. Deeper levels are not decoded. */
-const MOST_LEVELS = 4;
-/** The deepest nesting of base64 and hexadecimal that is decoded. What is nested deeper is redacted as a whole. */
+/** The deepest nesting of escapes that is decoded. A piece with a deeper one is redacted as a whole. */
+const MOST_LEVELS = 8;
+/** The deepest nesting of base64 and hexadecimal that is decoded. A text that is nested deeper is redacted as a whole. */
 const MOST_DEPTH = 8;
-/** The characters that are decoded, for each character of the text and at least. A text that needs more is redacted as a whole. */
-const WORK = 64;
+/** The characters that are read, for each character of the text and at least. A text that needs more is redacted as a whole. */
+const WORK = 96;
 const LEAST_WORK = 65_536;
 /** In place of the name of a secret: the text was not decoded to its end. */
 const UNREAD = 'encoded';
@@ -159,6 +168,15 @@ function mark({ pieces, starts, text }: Sequence, view: TextView, { from: first,
     const next = starts[place + 1] ?? text.length;
     const part = { from: Math.max(from - start, 0), to: Math.min(to, next) - start, name };
     if (part.from < part.to) pieces[place]?.marks.push(part);
+  }
+}
+
+/** Marks the whole of each piece that a part of a view stands in. */
+function markPieces({ pieces, starts }: Sequence, part: TextView): void {
+  const last = lastAtOrBefore(starts, part.to(part.text.length - 1) - 1);
+  for (let place = lastAtOrBefore(starts, part.from(0)); place <= last; place++) {
+    const piece = pieces[place];
+    piece?.marks.push({ from: 0, to: piece.text.length, name: UNREAD });
   }
 }
 

@@ -2,6 +2,7 @@ import { factAboutRun, type RecordAudit } from '../audit/fact.ts';
 import { type ByokPlace, isSecretName, sealedForSecret } from '../ports/byok.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { sealedForRun } from '../ports/opened-secrets.ts';
+import { isTerminal } from '../ports/runs.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import type { DrivenRun } from './driven-run.ts';
@@ -70,6 +71,8 @@ export class RunSecrets {
       this.redactor.add(name, value);
       const keep = this.#keeping(name, value);
       await driven.change(async ({ run, set, transaction }) => {
+        // The engine does not get the value, and nothing would delete what is stored now.
+        if (isTerminal(run.status)) return;
         const names = run.usage?.secrets ?? [];
         if (!names.includes(name)) set({ ...run, usage: { ...run.usage, secrets: [...names, name] } });
         await keep(transaction);

@@ -17,6 +17,11 @@ export function decodedView(view: TextView): TextView {
   return replaced(view, ESCAPE, decodedEscape);
 }
 
+/** Returns the escapes that `decodedView` would decode. */
+export function escapesIn(view: TextView): readonly TextView[] {
+  return Array.from(view.text.matchAll(ESCAPE), ({ 0: match, index }) => partOf(view, index, index + match.length));
+}
+
 const ESCAPE =
   /%[0-9a-f]{2}|\\u[0-9a-f]{4}|\\u\{0{0,4}[0-9a-f]{1,2}\}|\\x[0-9a-f]{2}|\\["'\\/`]|&#x0{0,4}[0-9a-f]{1,2};|&#0{0,4}[0-9]{1,3};|&(?:amp|lt|gt|quot|apos);/gi;
 

@@ -12,15 +12,15 @@ export interface Outage {
   readonly pausedMs?: number;
 }
 
-/** Returns the outage of a subscription that is paused. A repeated pause begins no new one. */
+/** Returns the outage of an active subscription that is paused. */
 export function outagePaused(outage: Outage | undefined, now: number): Outage | undefined {
-  return outage === undefined || outage.pausedAt !== undefined ? outage : { ...outage, pausedAt: now };
+  return outage && { ...outage, pausedAt: now };
 }
 
-/** Returns the outage of a subscription that is resumed. */
+/** Returns the outage of a paused subscription that is resumed. An attempt from before a pause may have begun it within the pause. */
 export function outageResumed(outage: Outage | undefined, now: number): Outage | undefined {
-  if (outage?.pausedAt === undefined) return outage;
-  const { pausedAt, pausedMs = 0, ...rest } = outage;
+  if (outage === undefined) return undefined;
+  const { pausedAt = outage.since, pausedMs = 0, ...rest } = outage;
   return { ...rest, pausedMs: pausedMs + Math.max(now - pausedAt, 0) };
 }
 

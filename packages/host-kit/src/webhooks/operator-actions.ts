@@ -47,9 +47,12 @@ export async function moveSubscription(
     await changeState(webhookId, ({ status, circuit, failures, outage }) => {
       const next = statusAfter(status, signal);
       isAllowed = next !== undefined;
-      const isPaused = (next ?? status) === 'paused';
-      const moved = isPaused ? outagePaused(outage, storeClock.now()) : outageResumed(outage, storeClock.now());
-      return { status: next ?? status, circuit, failures, outage: moved };
+      const now = storeClock.now();
+      if (status === 'active' && next === 'paused')
+        return { status: next, circuit, failures, outage: outagePaused(outage, now) };
+      if (status === 'paused' && next === 'active')
+        return { status: next, circuit, failures, outage: outageResumed(outage, now) };
+      return { status: next ?? status, circuit, failures, outage };
     });
     if (!isAllowed) throw conflict(FAILED);
     await recordAudit(fact, transaction);

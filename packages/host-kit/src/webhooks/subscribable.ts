@@ -1,5 +1,5 @@
 import type { Major } from '@svc/versioning';
-import { type EventType, isVendorType, NAMED, storedType } from '../events/event-types.ts';
+import { EVENT_TYPES_IN, type EventType, isVendorType, storedType } from '../events/event-types.ts';
 import type { Recorder } from '../events/vocabulary/event-entry.ts';
 import { nearestName } from '../known-options.ts';
 import type { WorkflowEngine } from '../ports/engine.ts';
@@ -34,10 +34,10 @@ export function subscribableEvents(
     named(major, name) {
       const shown = `"${name.slice(0, 128)}"`;
       if (operational.includes(name)) return { type: name };
-      const known = NAMED[major].get(name);
+      const known = EVENT_TYPES_IN[major].get(name);
       if (known === undefined) {
         if (declared?.has(name) === true && isVendorType(name)) return { type: name };
-        const meant = nearestName(name.slice(0, 128), [...NAMED[major].keys(), ...(declared ?? [])]);
+        const meant = nearestName(name.slice(0, 128), [...EVENT_TYPES_IN[major].keys(), ...(declared ?? [])]);
         const advice = meant === undefined ? '' : `: use ${meant}`;
         return { problem: `${shown} is not an event type of major ${major}${advice}` };
       }
@@ -48,13 +48,13 @@ export function subscribableEvents(
 
   function isSent({ type, recordedBy }: EventType): boolean {
     if (typeof recordedBy === 'object') return asks(engine, recordedBy.questions);
-    if (recordedBy === 'nobody') return false;
+    if (recordedBy === 'never') return false;
     if (declared === undefined || declared.has(type)) return true;
-    return BY_EVERY_KIT.has(recordedBy) || (hasRoles && recordedBy === 'roles-and-engine');
+    return FOR_EVERY_ENGINE.has(recordedBy) || (hasRoles && recordedBy === 'roles-and-engine');
   }
 }
 
-const BY_EVERY_KIT: ReadonlySet<Recorder> = new Set(['kit', 'kit-and-engine']);
+const FOR_EVERY_ENGINE: ReadonlySet<Recorder> = new Set(['kit', 'kit-and-engine']);
 
 function declaredType(name: string): string {
   const type = storedType(name) ?? (isVendorType(name) ? name : undefined);

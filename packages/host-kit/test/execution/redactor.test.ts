@@ -64,6 +64,12 @@ const ENCODINGS: readonly (readonly [string, (secret: string) => string])[] = [
     'in JSON-escaped base64url of base64',
     (secret) => JSON.stringify({ a: Buffer.from(base64(secret)).toString('base64url') }),
   ],
+  [
+    'in base64 of UTF-16 with the high byte first',
+    (secret) => Buffer.from(secret, 'utf16le').swap16().toString('base64'),
+  ],
+  ['URL-encoded eight times', (secret) => nested(secret, 8, encodeURIComponent)],
+  ['as JSON in JSON, six deep', (secret) => nested(secret, 6, (text) => JSON.stringify(text).slice(1, -1))],
   ['in base64 of UTF-16 of base64', (secret) => Buffer.from(base64(secret), 'utf16le').toString('base64')],
 ];
 
@@ -163,8 +169,16 @@ test('a text that is encoded deeper than is decoded is redacted as a whole', () 
   expect(redacted).toEqual(['', expect.stringMatching(/^\[REDACTED:encoded\]={0,2}$/), ' ', 'kept']);
 });
 
+test('a piece that is escaped deeper than is decoded is redacted as a whole, and the others are kept', () => {
+  const text = nested(SECRET, 9, encodeURIComponent);
+  const typed = `%${'25'.repeat(40)}`;
+  const redacted = redactorOf(SECRET).redacted({ kept: 'kept', text, typed, list: [1, 'two %20'] });
+  const marked = { text: '[REDACTED:encoded]', typed: '[REDACTED:encoded]' };
+  expect(redacted).toEqual({ kept: 'kept', ...marked, list: [1, 'two %20'] });
+});
+
 test.each<readonly [string, unknown]>([
-  ['escapes in escapes', nested('x"y\\', 10, JSON.stringify).repeat(40)],
+  ['escapes in escapes', nested('x"y\\', 7, JSON.stringify).repeat(300)],
   ['texts of many pieces', Array.from({ length: 20_000 }, (_, id) => ({ id, name: `x"y${id}` }))],
   ['bytes', Buffer.alloc(300_000, 7)],
   ['hexadecimal digits far apart', `a${' '.repeat(2000)}`.repeat(14).concat('z').repeat(10)],

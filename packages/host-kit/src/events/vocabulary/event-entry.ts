@@ -18,18 +18,18 @@ export interface EventEntry extends Partial<PayloadRules> {
  * Who records the events of a type.
  *
  * - `engine`: the engine alone
- * - `kit`: the kit alone, whatever the engine is
+ * - `kit`: the kit alone, for every engine
  * - `kit-and-engine`: the kit, and an engine may append them too
  * - `roles-and-engine`: the kit of a host that authorizes by roles, and an engine may append them too
  * - `questions`: the kit alone, when an engine asks a question of a kind
- * - `nobody`: the kit alone could, and no feature of it does
+ * - `never`: an engine may not append them, and no feature of the kit records them
  */
 export type Recorder =
   | 'engine'
   | 'kit'
   | 'kit-and-engine'
   | 'roles-and-engine'
-  | 'nobody'
+  | 'never'
   | { readonly questions: 'any' | 'approval' | 'clarification' };
 
 /** The payload of an event type whose members the interface names. */

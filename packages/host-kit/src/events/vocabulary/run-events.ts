@@ -58,7 +58,7 @@ export const RUN_EVENTS = {
   'run.resume-started': {
     nameInMajor1: 'run.resuming',
     text: 'The host began to resume the run.',
-    recordedBy: 'nobody',
+    recordedBy: 'never',
   },
   'run.paused': {
     text: 'The run was paused.',
@@ -79,11 +79,11 @@ export const RUN_EVENTS = {
     payload: open,
     example: { reason: 'maintenance is over' },
   },
-  'run.restored-from-snapshot': { text: 'The run was restored from a snapshot.', recordedBy: 'nobody' },
+  'run.restored-from-snapshot': { text: 'The run was restored from a snapshot.', recordedBy: 'never' },
   'run.dead-lettered': {
     nameInMajor1: 'run.dead_lettered',
     text: 'The run was given up after its last attempt.',
-    recordedBy: 'nobody',
+    recordedBy: 'never',
     ...byId((runId) => ({ runId, reason: text(), attempts: whole(0), nodeId: optional(nodeId) })),
     example: { runId: `acme/${RUN_ID}`, reason: 'retries_exhausted', attempts: 3 },
     exampleInMajor1: { runId: RUN_ID, reason: 'retries_exhausted', attempts: 3 },
