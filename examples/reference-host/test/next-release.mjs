@@ -16,8 +16,9 @@ registerHooks({
     const loaded = next(url, context);
     const source = loaded.source == null ? '' : Buffer.from(loaded.source).toString();
     if (!source.includes('CREATE TABLE held_subscriptions')) return loaded;
-    const list = `[contract(${INITIAL.exec(source)?.[1]})]`;
-    if (!source.includes(list)) throw new Error(`${url}: has no list of migrations.`);
-    return { ...loaded, source: source.replace(list, `${list.slice(0, -1)}, ${added}]`) };
+    const begin = source.indexOf(`[contract(${INITIAL.exec(source)?.[1]})`);
+    if (begin === -1) throw new Error(`${url}: has no list of migrations.`);
+    const end = source.indexOf(']', begin);
+    return { ...loaded, source: `${source.slice(0, end)}, ${added}${source.slice(end)}` };
   },
 });
