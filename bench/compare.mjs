@@ -15,15 +15,17 @@ const RESAMPLES = 2000;
 const NAMES = { raw: 'undici POST loop', own: 'one subscription hears', shared: 'all 100 hear' };
 
 /**
- * `npm run bench -- compare REV`: says what a delivery on SQLite costs now, and what it cost at a revision. Both are measured
- * in turns, with the benchmark of now, so that other load on the machine meets both. The interval is of the ratio of the two
- * in one round: where it contains 0 %, nothing is shown to have moved.
+ * `npm run bench -- compare REV [STORE]`: says what a delivery costs now, and what it cost at a revision, on `sqlite` or
+ * `postgres`. Both are measured in turns, with the benchmark of now, so that other load on the machine meets both. The interval
+ * is of the ratio of the two in one round: where it contains 0 %, nothing is shown to have moved. On PostgreSQL the ratio is
+ * that of the host and the server together.
  */
-export async function compare(revision) {
+export async function compare(revision, store = 'sqlite') {
   const before = checkedOut(revision);
   const children = {};
   try {
-    for (const [name, root] of Object.entries({ before: before.root, now: ROOT })) children[name] = await started(root);
+    for (const [name, root] of Object.entries({ before: before.root, now: ROOT }))
+      children[name] = await started(root, store);
     const rounds = [];
     for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
       const measured = {};
@@ -32,7 +34,7 @@ export async function compare(revision) {
       for (const name of order) measured[name] = await asked(children[name], { deliveries: DELIVERIES });
       if (round >= WARM_UP) rounds.push(measured);
     }
-    return report(revision, rounds);
+    return report(revision, store, rounds);
   } finally {
     for (const { process, gone } of Object.values(children)) {
       if (process.connected) process.send({});
@@ -67,8 +69,8 @@ function checkedOut(revision) {
   };
 }
 
-async function started(root) {
-  const process = fork(join(root, 'bench/host-kit/delivery-cost.mjs'), {
+async function started(root, store) {
+  const process = fork(join(root, 'bench/host-kit/delivery-cost.mjs'), [store], {
     execArgv: ['--conditions=@svc/source', '--no-warnings'],
     cwd: root,
   });
@@ -86,40 +88,50 @@ async function asked({ process, gone }, message) {
   return answer;
 }
 
-function report(revision, rounds) {
+function report(revision, store, rounds) {
   const found = {};
   for (const name of Object.keys(NAMES)) {
-    const ratios = rounds.map(({ before, now }) => now[name].micros / before[name].micros);
+    const ratios = rounds.map(({ before, now }) => whole(now[name]) / whole(before[name]));
     const of = (when, unit) => median(rounds.map((round) => round[when][name][unit]));
+    const both = (unit) => ({ before: of('before', unit), now: of('now', unit) });
     const [low, high] = interval(ratios);
     found[name] = {
-      micros: { before: of('before', 'micros'), now: of('now', 'micros') },
-      kilobytes: { before: of('before', 'kilobytes'), now: of('now', 'kilobytes') },
+      micros: both('micros'),
+      database: both('database'),
+      kilobytes: both('kilobytes'),
       ratio: median(ratios),
       interval: [low, high],
     };
   }
+  const inBoth = ({ before, now }) => `${before.toFixed(1)} → ${now.toFixed(1)}`;
   printTable(
-    ['CPU µs of a delivery', revision, 'now', 'moved', '95 % interval', 'KB written', 'now'],
+    [`CPU µs of a delivery, ${revision} → now`, 'host', 'database', 'moved', '95 % interval', 'KB written'],
     Object.entries(found).map(
       ([
         name,
         {
           micros,
+          database,
           kilobytes,
           ratio,
           interval: [low, high],
         },
       ]) => [
         NAMES[name],
-        ...[micros.before, micros.now].map((value) => value.toFixed(1)),
+        inBoth(micros),
+        inBoth(database),
         percent(ratio),
         `${percent(low)} to ${percent(high)}`,
-        ...[kilobytes.before, kilobytes.now].map((value) => value.toFixed(1)),
+        inBoth(kilobytes),
       ],
     ),
   );
-  return { revision, rounds: rounds.length, deliveries: DELIVERIES, found };
+  return { revision, store, rounds: rounds.length, deliveries: DELIVERIES, found };
+}
+
+/** Returns the processor time of the host and the database together. */
+function whole({ micros, database }) {
+  return micros + database;
 }
 
 function percent(ratio) {

@@ -10,14 +10,18 @@ import { argv, exit, platform, version } from 'node:process';
 import { BENCHMARKS } from './benchmarks.mjs';
 import { compare } from './compare.mjs';
 
-const [first, revision] = argv.slice(2);
+const [first, revision, store = 'sqlite'] = argv.slice(2);
 const isComparison = first === 'compare';
 if (isComparison && revision === undefined) {
   console.error('compare: has no revision. Name one: npm run bench -- compare HEAD~1.');
   exit(2);
 }
+if (isComparison && !['sqlite', 'postgres'].includes(store)) {
+  console.error(`compare: knows no store ${store}. Name sqlite or postgres.`);
+  exit(2);
+}
 const asked = isComparison ? ['compare'] : argv.slice(2);
-const known = isComparison ? { compare: () => compare(revision) } : BENCHMARKS;
+const known = isComparison ? { compare: () => compare(revision, store) } : BENCHMARKS;
 const unknown = asked.filter((name) => !Object.hasOwn(known, name));
 if (unknown.length > 0) {
   console.error(`Unknown benchmark: ${unknown.join(', ')}. Choose from ${Object.keys(BENCHMARKS).join(', ')}.`);

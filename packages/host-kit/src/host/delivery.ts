@@ -54,33 +54,38 @@ export function assembleDelivery(services: Services, formats: PushFormats): Deli
   const announce = announcing({ store, clock, storeClock, random, org, render });
   const send = sending({ ...ports, sign, attemptTimeoutMs });
   const held = heldSubscriptions();
+  const delivering: Dispatcher = dispatcher({
+    queue: store.deliveries,
+    attempt: observe.observed(
+      attempt({
+        ...ports,
+        store,
+        storeClock,
+        sign,
+        rules,
+        stateChanged(before, after) {
+          observe.stateChanged(before, after);
+          // Others may be told of the change.
+          delivering.wake();
+        },
+        announce,
+        attemptTimeoutMs,
+        keepFailureBytes: capturing && capturing.maxBytes + BYTES_BEYOND_CUT,
+        capture: capturing && ((answer) => captured(secrets, capturing, answer, storeClock.now())),
+        held,
+      }),
+    ),
+    clock,
+    storeClock,
+    log,
+    maxDelayMs: webhooks.retryPolicy.maxDelayMs,
+    concurrency,
+    laneChanged: observe.laneChanged,
+    attemptTimeoutMs,
+    held,
+  });
   return {
-    dispatcher: dispatcher({
-      queue: store.deliveries,
-      attempt: observe.observed(
-        attempt({
-          ...ports,
-          store,
-          storeClock,
-          sign,
-          rules,
-          stateChanged: observe.stateChanged,
-          announce,
-          attemptTimeoutMs,
-          keepFailureBytes: capturing && capturing.maxBytes + BYTES_BEYOND_CUT,
-          capture: capturing && ((answer) => captured(secrets, capturing, answer, storeClock.now())),
-          held,
-        }),
-      ),
-      clock,
-      storeClock,
-      log,
-      maxDelayMs: webhooks.retryPolicy.maxDelayMs,
-      concurrency,
-      laneChanged: observe.laneChanged,
-      attemptTimeoutMs,
-      held,
-    }),
+    dispatcher: delivering,
     endpoints: endpointVerifier(ports),
     announce,
     sendTest: testDelivery({ store, clock, random, log, recordAudit, org, send, render }),

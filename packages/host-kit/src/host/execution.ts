@@ -23,7 +23,7 @@ export interface ExecutionParts {
 /** @param formats the push formats by name; they may be added until the host starts */
 export function assembleExecution(
   services: Services,
-  dispatcher: Pick<Dispatcher, 'wake'>,
+  dispatcher: Pick<Dispatcher, 'handOver'>,
   formats: PushFormats,
 ): ExecutionParts {
   const { store, clock, storeClock, random, log, engine, observe, workspaceFiles } = services;
@@ -35,10 +35,10 @@ export function assembleExecution(
     clock,
     random,
     servesFiles: workspaceFiles !== undefined,
-    outbox: outbox({ store, storeClock, render: renderDelivery, formats }),
+    outbox: outbox({ store, storeClock, render: renderDelivery, formats, handOver: dispatcher.handOver }),
+    committed: (transaction) => outsideTrace(() => dispatcher.handOver.committed(transaction)),
     appended(event) {
       observe.appended(event);
-      outsideTrace(dispatcher.wake);
       following.appended(event);
       execute.onAppended(event);
       families.onAppended(event);

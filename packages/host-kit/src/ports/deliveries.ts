@@ -21,6 +21,12 @@ export interface Delivery {
   readonly dueAt: number;
 }
 
+/** A delivery that is added to the outbox. */
+export interface NewDelivery extends Delivery {
+  /** End of the claim with which it is added, in ms since the epoch. Undefined: it is unclaimed. */
+  readonly leaseUntil?: number | undefined;
+}
+
 /** A delivery that its claimant alone may attempt until `leaseUntil`. */
 export interface ClaimedDelivery extends Delivery {
   /** The tenant of the subscription. Tenants take turns. */
@@ -159,8 +165,11 @@ export type WaitingCursor = Pick<WaitingDelivery, 'dueAt' | 'position'>;
  * letter is gone when it expires, and not only when `sweep` deletes it.
  */
 export interface DeliveryQueue {
-  /** Adds deliveries, unclaimed. */
-  enqueue(deliveries: readonly Delivery[], transaction: Transaction): Promise<void>;
+  /**
+   * Adds deliveries. One with a `leaseUntil` is claimed from the commit on, as if a claim had returned it: its claimant
+   * settles or releases it, or it is taken over.
+   */
+  enqueue(deliveries: readonly NewDelivery[], transaction: Transaction): Promise<void>;
   /**
    * Adds deliveries of events that may have been delivered before. One that is waiting stays as it is. A dead letter
    * becomes due at its `dueAt`, with no attempts counted. Any other is added.

@@ -5,6 +5,7 @@ import type { NewEvent } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { Run } from '../ports/runs.ts';
+import type { Store } from '../ports/store.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import { draftOf, type OwnDraft, type RunDraft, refusal } from './run-draft.ts';
 import { DraftWriter, type Outbox } from './write-drafts.ts';
@@ -61,6 +62,8 @@ export interface EventLogOptions extends Pick<HostPorts, 'store' | 'clock' | 'ra
   readonly outbox: Outbox;
   /** True: a run gets the revision of its workspace's files when it starts. Default false. */
   readonly servesFiles?: boolean;
+  /** Called with each transaction that has written events, after its commit. Default: nothing. */
+  readonly committed?: (transaction: Transaction) => void;
   /** Called for each event after its commit, in order. */
   readonly appended: (event: RunEvent) => void;
 }
@@ -68,10 +71,11 @@ export interface EventLogOptions extends Pick<HostPorts, 'store' | 'clock' | 'ra
 /** Opens the event log of a store. Concurrent steps share transactions. */
 export function eventLog(options: EventLogOptions): RunLog {
   const { store, appended } = options;
+  const transaction = announced(options);
   const writer = new DraftWriter(options);
   const takeStep = groupCommit<Step, readonly RunEvent[]>({
-    transaction: store.transaction,
-    work: (steps, transaction) => takeSteps(options, writer, steps, transaction),
+    transaction,
+    work: (steps, opened) => takeSteps(options, writer, steps, opened),
     keyOf: ({ runId }) => runId,
     largest: () => writer.mostSteps,
   });
@@ -96,10 +100,10 @@ export function eventLog(options: EventLogOptions): RunLog {
       return done[0];
     },
     async change(find, work) {
-      const { result, events } = await store.transaction(async (transaction) => {
-        const draft = draftOf(await find(transaction), options);
-        const result = await work(openRun(draft, transaction));
-        await writer.write([draft], transaction);
+      const { result, events } = await transaction(async (opened) => {
+        const draft = draftOf(await find(opened), options);
+        const result = await work(openRun(draft, opened));
+        await writer.write([draft], opened);
         return { result, events: draft.recorded };
       });
       for (const event of events) appended(event);
@@ -111,6 +115,19 @@ export function eventLog(options: EventLogOptions): RunLog {
     },
   };
   return log;
+}
+
+/** Returns the transactions of the store, each of which is announced when it is committed. */
+function announced({ store, committed = () => {} }: EventLogOptions): Store['transaction'] {
+  return async (work) => {
+    let latest: Transaction | undefined;
+    const result = await store.transaction((transaction) => {
+      latest = transaction;
+      return work(transaction);
+    });
+    if (latest !== undefined) committed(latest);
+    return result;
+  };
 }
 
 function openRun(draft: OwnDraft, transaction: Transaction): OpenRun {

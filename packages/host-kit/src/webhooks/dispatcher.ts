@@ -7,16 +7,19 @@ import type { AttemptResult } from './attempt-result.ts';
 import { AttemptsUnderWay, type AttemptUnderWay } from './attempts-under-way.ts';
 import { type ClaimState, isClaimDue, leaseMs, planClaim } from './claims-ahead.ts';
 import type { Concurrency } from './concurrency.ts';
+import { BoundedHandOver, type HandOver } from './hand-over.ts';
 import type { HeldSubscriptions } from './held.ts';
 import { type LaneChanged, Lanes } from './lanes.ts';
 import { type Place, Places } from './places.ts';
-import { TurnOrder } from './turn-order.ts';
+import { type ReadyClaim, TurnOrder } from './turn-order.ts';
 
 /**
  * Attempts the deliveries of the outbox, each when it is due: as many at a time as allowed, in turn over tenants, and
  * over the subscriptions of each.
  */
 export interface Dispatcher {
+  /** Hands over the deliveries that this host adds to the outbox. */
+  readonly handOver: HandOver;
   start(): void;
   /** Looks for due deliveries now. Call it after an enqueue. */
   readonly wake: () => void;
@@ -50,7 +53,7 @@ export interface DispatcherOptions extends Pick<HostPorts, 'clock' | 'log'> {
     delivery: ClaimedDelivery,
     signal: AbortSignal,
     place: Place,
-  ) => Promise<Pick<AttemptResult, 'verdict'> | undefined>;
+  ) => Promise<Pick<AttemptResult, 'verdict' | 'settlement'> | undefined>;
   readonly concurrency: Concurrency;
   /** The longest delay of a retry, in ms. A delivery that would wait longer was stored by another clock. */
   readonly maxDelayMs: number;
@@ -68,7 +71,8 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
 
 /**
  * Works in rounds. A round deletes expired dead letters, claims due deliveries and begins their attempts. A wake-up
- * starts one: by an enqueue, by the timer of the next due delivery, or by attempts that end.
+ * starts one: by an enqueue, by the timer of the next due delivery, or by attempts that end while more may be due. New
+ * deliveries that are handed over need no round.
  */
 class OutboxDispatcher implements Dispatcher {
   readonly #options: DispatcherOptions;
@@ -78,8 +82,11 @@ class OutboxDispatcher implements Dispatcher {
   readonly #ready = new TurnOrder();
   readonly #lanes: Lanes;
   readonly #places: Places;
+  readonly #handOver: BoundedHandOver;
   /** The number of attempts that have ended since the last claim. */
   #endedSinceClaim = 0;
+  /** The queue may have due deliveries that the last claim has not returned. */
+  #mayHaveMore = true;
   /** `idle` before `start`. A stopped dispatcher begins nothing. */
   #state: 'idle' | 'running' | 'stopped' = 'idle';
   /** Aborted by `stop`: ends the pauses before claims are released. */
@@ -103,6 +110,16 @@ class OutboxDispatcher implements Dispatcher {
     this.#options = options;
     this.#lanes = new Lanes(options.laneChanged);
     this.#places = new Places(options.concurrency, this.#lanes);
+    this.#handOver = new BoundedHandOver({
+      state: () => this.#claimState(),
+      isRunning: () => this.#state === 'running',
+      begin: (claims) => this.#addReady(claims),
+      left: () => this.#noteMore(),
+    });
+  }
+
+  get handOver(): HandOver {
+    return this.#handOver;
   }
 
   start(): void {
@@ -113,6 +130,7 @@ class OutboxDispatcher implements Dispatcher {
   readonly wake = (): void => {
     if (this.#state !== 'running') return;
     this.#isRoundDue = true;
+    this.#mayHaveMore = true;
     this.#rounds ??= this.#runRounds().finally(() => {
       this.#rounds = undefined;
       this.#roundSince = undefined;
@@ -139,8 +157,7 @@ class OutboxDispatcher implements Dispatcher {
     this.#cancelTimer();
     this.#stopping.abort();
     await this.#rounds;
-    const unbegun = this.#ready.remove(() => true);
-    if (unbegun.length > 0) await this.#release(unbegun.map(({ delivery }) => delivery));
+    await this.#releaseReady();
     await within(this.#options.clock, graceMs, this.#underWay.ended());
     this.#underWay.abortAll();
     await this.#underWay.ended();
@@ -195,13 +212,29 @@ class OutboxDispatcher implements Dispatcher {
     if (planned === undefined) return;
     const { request, beginBy } = planned;
     this.#endedSinceClaim = 0;
+    this.#mayHaveMore = false;
     const claimed = await queue.claim(request);
-    for (const delivery of claimed) this.#ready.add({ delivery, beginBy });
-    this.#beginReady();
-    if (claimed.length === request.limit) return;
+    this.#addReady(claimed.map((delivery) => ({ delivery, beginBy })));
+    const isWhole = claimed.length < request.limit;
+    this.#mayHaveMore ||= !isWhole || request.room.wasShort;
+    this.#handOver.claimed(isWhole, request.room);
+    if (!isWhole) return;
     const nextDue = await queue.nextDueAfter(now);
     const times = [nextDue, held?.nextEnd(now)].filter((time) => time !== undefined);
     if (times.length > 0) this.#wakeAfter(Math.max(Math.min(...times) - storeClock.now(), 1));
+  }
+
+  /** Looks into the queue, at once or when attempts of what was handed over have ended. */
+  #noteMore(): void {
+    this.#mayHaveMore = true;
+    if (this.#ready.handedOver < this.#options.concurrency.total) this.wake();
+  }
+
+  #addReady(claims: readonly ReadyClaim[]): void {
+    for (const claim of claims) this.#ready.add(claim);
+    // Handed over while the host stops: nothing begins any more.
+    if (this.#state === 'stopped') void this.#releaseReady();
+    else this.#beginReady();
   }
 
   #claimState(): ClaimState {
@@ -214,8 +247,7 @@ class OutboxDispatcher implements Dispatcher {
     if (this.#ready.size === 0 || this.#state === 'stopped') return;
     const now = this.#options.storeClock.now();
     const late = this.#ready.removeLate(now);
-    const hasRoomFor = this.#places.hasRoomFor.bind(this.#places);
-    for (let next = this.#ready.next(hasRoomFor); next !== undefined; next = this.#ready.next(hasRoomFor)) {
+    for (let next = this.#ready.next(this.#places); next !== undefined; next = this.#ready.next(this.#places)) {
       this.#begin(next.delivery);
     }
     if (late.length > 0) void this.#release(late.map(({ delivery }) => delivery));
@@ -234,6 +266,7 @@ class OutboxDispatcher implements Dispatcher {
       try {
         const result = await attempt(delivery, abort.signal, { lane, giveBack: giveBackEarly });
         this.#lanes.ended(webhookId, result?.verdict);
+        this.#mayHaveMore ||= !hasLeft(result?.settlement);
       } catch (error) {
         await this.#releaseUnsettled(delivery, error, abort.signal);
       } finally {
@@ -249,6 +282,7 @@ class OutboxDispatcher implements Dispatcher {
     this.#underWay.delete(attempt);
     this.#endedSinceClaim += 1;
     this.#beginReady();
+    if (!this.#mayHaveMore) return;
     if (isClaimDue(this.#claimState(), attempt.tenant, this.#endedSinceClaim)) this.wake();
   }
 
@@ -267,6 +301,11 @@ class OutboxDispatcher implements Dispatcher {
     await this.#release([delivery]);
   }
 
+  async #releaseReady(): Promise<void> {
+    const unbegun = this.#ready.remove(() => true);
+    if (unbegun.length > 0) await this.#release(unbegun.map(({ delivery }) => delivery));
+  }
+
   async #release(claims: readonly Claim[]): Promise<void> {
     const { queue, log } = this.#options;
     try {
@@ -282,6 +321,11 @@ class OutboxDispatcher implements Dispatcher {
     this.#cancelTimer();
     this.#cancelTimer = this.#options.clock.after(ms, this.wake);
   }
+}
+
+/** Returns whether an attempt ended with its delivery out of the queue. */
+function hasLeft(settlement: AttemptResult['settlement']): boolean {
+  return settlement?.kind === 'delivered' || settlement?.kind === 'dropped';
 }
 
 const STORE_RETRY_MS = 1000;

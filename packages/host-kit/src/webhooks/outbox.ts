@@ -1,12 +1,14 @@
-import type { Delivery } from '../ports/deliveries.ts';
+import type { Delivery, NewDelivery } from '../ports/deliveries.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { Run } from '../ports/runs.ts';
 import type { StoreClock } from '../ports/store-clock.ts';
 import type { Subscription, Topic } from '../ports/subscriptions.ts';
+import type { Transaction } from '../ports/transaction.ts';
 import type { Appended } from '../runs/run-draft.ts';
 import type { Outbox } from '../runs/write-drafts.ts';
 import { deliveryIdOf } from './delivery-id.ts';
+import { type HandOver, NO_HAND_OVER } from './hand-over.ts';
 import { matches } from './match.ts';
 import type { PushFormats } from './push-format.ts';
 
@@ -16,6 +18,8 @@ export interface OutboxOptions extends Pick<HostPorts, 'store'> {
   readonly render: (run: Run, event: RunEvent, major: Subscription['major']) => Rendered;
   /** The formats of pushes. Default: none. */
   readonly formats?: PushFormats;
+  /** Claims the deliveries that this host attempts itself. Default: all of them wait in the queue. */
+  readonly handOver?: Pick<HandOver, 'claim'>;
 }
 
 const NO_FORMATS: PushFormats = new Map();
@@ -31,7 +35,7 @@ export interface Rendered {
  * Makes the outbox: it enqueues a delivery to each matching subscription, in the transaction that appends the events.
  */
 export function outbox(options: OutboxOptions): Outbox {
-  const { store, storeClock, render, formats = NO_FORMATS } = options;
+  const { store, storeClock, render, formats = NO_FORMATS, handOver = NO_HAND_OVER } = options;
 
   return async (appended, transaction) => {
     const topics: Topic[] = [];
@@ -45,16 +49,25 @@ export function outbox(options: OutboxOptions): Outbox {
       return topics.push(topicOf(each)) - 1;
     });
     const found = await store.subscriptions.listening(topics, transaction);
-    const deliveries = appended.flatMap((each, index) => deliveriesOf(each, found[topicOfEach[index] ?? -1] ?? []));
+    const deliveries = appended.flatMap((each, index) =>
+      deliveriesOf(each, found[topicOfEach[index] ?? -1] ?? [], transaction),
+    );
     if (deliveries.length > 0) await store.deliveries.enqueue(deliveries, transaction);
     return deliveries.length;
   };
 
-  function deliveriesOf({ run, event }: Appended, listening: readonly Subscription[]): readonly Delivery[] {
+  function deliveriesOf(
+    { run, event }: Appended,
+    listening: readonly Subscription[],
+    transaction: Transaction,
+  ): readonly NewDelivery[] {
     const rendered = new Map<Subscription['major'], Rendered>();
     return listening
       .filter((subscription) => matches(subscription, run) && hasFormat(subscription))
-      .map((subscription) => deliveryTo(subscription, event, renderedFor(subscription)));
+      .map((subscription) => {
+        const delivery = deliveryTo(subscription, event, renderedFor(subscription));
+        return { ...delivery, leaseUntil: handOver.claim(delivery, subscription, transaction) };
+      });
 
     function renderedFor({ push, major }: Subscription): Rendered {
       const format = push === undefined ? undefined : formats.get(push.format);

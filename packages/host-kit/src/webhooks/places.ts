@@ -2,6 +2,7 @@ import type { ClaimedFor } from '../ports/deliveries.ts';
 import type { Concurrency } from './concurrency.ts';
 import type { Lane, Lanes } from './lanes.ts';
 import { SharedPlaces } from './shared-places.ts';
+import type { RoomForAttempts } from './turn-order.ts';
 
 /** The place of an attempt among those under way. */
 export interface Place {
@@ -11,7 +12,7 @@ export interface Place {
 }
 
 /** The places of the attempts under way, shared by the tenants, the subscriptions and the two lanes. */
-export class Places {
+export class Places implements RoomForAttempts {
   readonly #lanes: Lanes;
   readonly #perSubscription: number;
   readonly #all: SharedPlaces;
@@ -26,10 +27,12 @@ export class Places {
     this.#slow = new SharedPlaces(slowLane(limits));
   }
 
-  /** Returns whether an attempt at the subscription may begin now. */
+  hasRoomForTenant(tenant: string): boolean {
+    return this.#all.hasRoomFor(tenant);
+  }
+
   hasRoomFor({ tenant, webhookId }: ClaimedFor): boolean {
     const own = this.#takenBy.get(webhookId) ?? 0;
-    if (!this.#all.hasRoomFor(tenant)) return false;
     if (this.#lanes.of(webhookId) === 'regular') return own < this.#perSubscription;
     return own === 0 && this.#slow.hasRoomFor(tenant);
   }

@@ -8,6 +8,16 @@ export interface ReadyClaim {
    * expire during the attempt, and another host would send the same delivery.
    */
   readonly beginBy: number;
+  /** The delivery was claimed when it was added to the queue. */
+  readonly isHandedOver?: true;
+}
+
+/** The room for attempts. */
+export interface RoomForAttempts {
+  /** Returns false when no attempt at any subscription of the tenant may begin. */
+  hasRoomForTenant(tenant: string): boolean;
+  /** Returns whether an attempt at the subscription may begin now, when there is room for its tenant. */
+  hasRoomFor(subscription: ClaimedFor): boolean;
 }
 
 /**
@@ -17,17 +27,43 @@ export interface ReadyClaim {
 export class TurnOrder {
   /** The waiting claims by tenant and subscription. The order of the maps is that of the turns. */
   readonly #lines = new Map<string, Map<string, ReadyClaim[]>>();
-  readonly #countOf = new Map<string, number>();
-  #size = 0;
+  readonly #all = new Count();
+  readonly #handedOver = new Count();
+  #bytes = 0;
   /** Lower bound of all `beginBy`, which spares a walk through the claims. */
   #firstBeginBy = Number.POSITIVE_INFINITY;
 
   get size(): number {
-    return this.#size;
+    return this.#all.total;
+  }
+
+  /** The number of claims that a claim of the queue has returned: all but those that were handed over. */
+  get claimed(): number {
+    return this.#all.total - this.#handedOver.total;
+  }
+
+  /** The number of claims that were handed over. */
+  get handedOver(): number {
+    return this.#handedOver.total;
+  }
+
+  /** The bytes of all bodies. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   countOf(tenant: string): number {
-    return this.#countOf.get(tenant) ?? 0;
+    return this.#all.of(tenant);
+  }
+
+  /** As `claimed`, of one tenant. */
+  claimedOf(tenant: string): number {
+    return this.#all.of(tenant) - this.#handedOver.of(tenant);
+  }
+
+  /** Returns the number of claims of a subscription. */
+  countIn({ tenant, webhookId }: ClaimedFor): number {
+    return this.#lines.get(tenant)?.get(webhookId)?.length ?? 0;
   }
 
   add(claim: ReadyClaim): void {
@@ -38,19 +74,22 @@ export class TurnOrder {
     line.set(webhookId, waiting);
     waiting.push(claim);
     this.#firstBeginBy = Math.min(this.#firstBeginBy, claim.beginBy);
-    this.#count(tenant, 1);
+    this.#count(claim, 1);
   }
 
   /** Takes the claim that has the next turn, of those subscriptions that have room. */
-  next(hasRoomFor: (subscription: ClaimedFor) => boolean): ReadyClaim | undefined {
+  next(room: RoomForAttempts): ReadyClaim | undefined {
     for (const [tenant, line] of this.#lines) {
-      for (const [webhookId, [claim, ...others]] of line) {
-        if (claim === undefined || !hasRoomFor({ tenant, webhookId })) continue;
+      if (!room.hasRoomForTenant(tenant)) continue;
+      for (const [webhookId, waiting] of line) {
+        if (!room.hasRoomFor({ tenant, webhookId })) continue;
+        const claim = waiting.shift();
         line.delete(webhookId);
-        if (others.length > 0) line.set(webhookId, others);
+        if (waiting.length > 0) line.set(webhookId, waiting);
+        if (claim === undefined) continue;
         this.#lines.delete(tenant);
         if (line.size > 0) this.#lines.set(tenant, line);
-        this.#count(tenant, -1);
+        this.#count(claim, -1);
         return claim;
       }
     }
@@ -62,16 +101,14 @@ export class TurnOrder {
     const removed: ReadyClaim[] = [];
     for (const [tenant, line] of this.#lines) {
       for (const [webhookId, waiting] of line) {
-        const gone = waiting.filter(isRemoved);
-        if (gone.length === 0) continue;
-        removed.push(...gone);
-        this.#count(tenant, -gone.length);
-        const staying = waiting.filter((claim) => !gone.includes(claim));
+        const staying: ReadyClaim[] = [];
+        for (const claim of waiting) (isRemoved(claim) ? removed : staying).push(claim);
         if (staying.length === 0) line.delete(webhookId);
         else line.set(webhookId, staying);
       }
       if (line.size === 0) this.#lines.delete(tenant);
     }
+    for (const claim of removed) this.#count(claim, -1);
     return removed;
   }
 
@@ -88,10 +125,26 @@ export class TurnOrder {
     return [...this.#lines.values()].flatMap((line) => [...line.values()].flat());
   }
 
-  #count(tenant: string, more: number): void {
-    this.#size += more;
-    const left = this.countOf(tenant) + more;
-    if (left === 0) this.#countOf.delete(tenant);
-    else this.#countOf.set(tenant, left);
+  #count({ delivery, isHandedOver }: ReadyClaim, more: 1 | -1): void {
+    this.#all.add(delivery.tenant, more);
+    if (isHandedOver === true) this.#handedOver.add(delivery.tenant, more);
+    this.#bytes += more * delivery.body.length;
+  }
+}
+
+/** Claims, counted by tenant. */
+class Count {
+  readonly #of = new Map<string, number>();
+  total = 0;
+
+  of(tenant: string): number {
+    return this.#of.get(tenant) ?? 0;
+  }
+
+  add(tenant: string, more: 1 | -1): void {
+    this.total += more;
+    const left = this.of(tenant) + more;
+    if (left === 0) this.#of.delete(tenant);
+    else this.#of.set(tenant, left);
   }
 }

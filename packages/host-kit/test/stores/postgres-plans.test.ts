@@ -1,7 +1,7 @@
 import { type PostgresServer, startPostgres } from '@svc/tools/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CLAIM, NEXT_DUE } from '../../src/stores/postgres/deliveries.ts';
+import { CLAIM, DELETE, KEEP, NEXT_DUE, RELEASE } from '../../src/stores/postgres/deliveries.ts';
 import { DUE, STEPS } from '../../src/stores/postgres/due-deliveries.ts';
 import { LIST_ALL, NEWEST } from '../../src/stores/postgres/events.ts';
 import { migrate } from '../../src/stores/postgres/migrate.ts';
@@ -53,6 +53,12 @@ test('a claim reads the due deliveries of a subscription without walking through
   );
   expect(plan).toMatch(/Index Scan using deliveries_pkey|Bitmap Index Scan on deliveries_pkey/);
   expect(plan).not.toMatch(/Seq Scan on deliveries|deliveries_next_due/);
+});
+
+test.each([DELETE, KEEP, RELEASE])('claims with the same end are found by their ids: $name', async (statement) => {
+  const plan = await planOf(statement);
+  expect(plan).toMatch(/deliveries_delivery_id_key[\s\S]*Index Cond: \(delivery_id = [^\n]*c\.delivery_id/);
+  expect(plan).not.toMatch(/Seq Scan on deliveries|deliveries_claimed/);
 });
 
 test('the tenants and subscriptions with due deliveries are found without walking through a backlog', async () => {

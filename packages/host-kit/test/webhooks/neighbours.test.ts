@@ -51,7 +51,7 @@ async function world(subscriptions: Readonly<Record<string, string>>, isDurable:
       ? ({ kind: 'retry', dueAt: clock.now() + 250, attempts: 1, lastStatus: undefined } as const)
       : ({ kind: 'delivered' } as const);
     await store.transaction((transaction) => store.deliveries.settle([{ claim: delivery, settlement }], transaction));
-    return { verdict: hangs ? TIMEOUT : ANSWER };
+    return { verdict: hangs ? TIMEOUT : ANSWER, settlement };
   }
 
   const dispatch = dispatcher({

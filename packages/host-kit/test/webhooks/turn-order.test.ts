@@ -1,13 +1,17 @@
 import { chance } from '@svc/tools/chance';
 import { expect, test } from 'vitest';
-import { TurnOrder } from '../../src/webhooks/turn-order.ts';
+import { type RoomForAttempts, TurnOrder } from '../../src/webhooks/turn-order.ts';
 import { sampleDelivery } from './samples.ts';
 
 function claimOf(tenant: string, webhookId: string, deliveryId = 'dlv_1') {
   return { delivery: { ...sampleDelivery({ deliveryId, webhookId }), tenant, leaseUntil: 1 }, beginBy: 0 };
 }
 
-const anyRoom = () => true;
+const anyRoom = roomFor(() => true);
+
+function roomFor(hasRoomFor: RoomForAttempts['hasRoomFor']): RoomForAttempts {
+  return { hasRoomForTenant: () => true, hasRoomFor };
+}
 
 function drain(order: TurnOrder): readonly string[] {
   const taken: string[] = [];
@@ -28,8 +32,9 @@ test('a subscription without room is passed over, and keeps its turn', () => {
   const order = new TurnOrder();
   for (const webhookId of ['1', '2']) order.add(claimOf('a', webhookId));
   order.add(claimOf('b', '1'));
-  expect(order.next(({ tenant, webhookId }) => tenant === 'a' && webhookId === '2')?.delivery.webhookId).toBe('2');
-  expect(order.next(({ tenant }) => tenant === 'c')).toBeUndefined();
+  const onlyA2 = roomFor(({ tenant, webhookId }) => tenant === 'a' && webhookId === '2');
+  expect(order.next(onlyA2)?.delivery.webhookId).toBe('2');
+  expect(order.next(roomFor(({ tenant }) => tenant === 'c'))).toBeUndefined();
   expect(drain(order)).toEqual(['b/1', 'a/1']);
 });
 

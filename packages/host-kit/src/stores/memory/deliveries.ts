@@ -57,9 +57,13 @@ export function deliveryQueue(
 
   return {
     async enqueue(deliveries, transaction) {
-      for (const delivery of deliveries) {
-        const { dueAt } = delivery;
-        put(journal, transaction, entries, delivery.deliveryId, { state: 'waiting', delivery, dueAt });
+      for (const { leaseUntil, ...delivery } of deliveries) {
+        const { deliveryId, dueAt } = delivery;
+        const entry: Entry =
+          leaseUntil === undefined
+            ? { state: 'waiting', delivery, dueAt }
+            : { state: 'claimed', delivery, dueAt: leaseUntil };
+        put(journal, transaction, entries, deliveryId, entry);
       }
     },
     ...claiming(outbox),

@@ -1,10 +1,10 @@
 import {
   type Claim,
   type ClaimRequest,
-  type Delivery,
   type DeliveryQueue,
   type EndedClaim,
   LEASE_EXCESS_MS,
+  type NewDelivery,
 } from '../../ports/deliveries.ts';
 import type { Subscription } from '../../ports/subscriptions.ts';
 import type { Transaction } from '../../ports/transaction.ts';
@@ -26,11 +26,11 @@ const ENQUEUE = {
   name: 'deliveries-enqueue',
   text: `INSERT INTO deliveries
     (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body, attempts, due_at, state, tenant)
-    SELECT delivery_id, d.webhook_id, run_id, event_id, sequence, event_type, body, attempts, due_at, 'waiting',
-      coalesce(s.tenant, '')
+    SELECT delivery_id, d.webhook_id, run_id, event_id, sequence, event_type, body, attempts, coalesce(lease_until, due_at),
+      CASE WHEN lease_until IS NULL THEN 'waiting' ELSE 'claimed' END, coalesce(s.tenant, '')
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::integer[], $8::integer[],
-      $9::bigint[]) WITH ORDINALITY
-      AS d (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body_n, attempts, due_at, n)
+      $9::bigint[], $11::bigint[]) WITH ORDINALITY
+      AS d (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body_n, attempts, due_at, lease_until, n)
     JOIN unnest($10::bytea[]) WITH ORDINALITY AS b (body, n) ON b.n = d.body_n
     LEFT JOIN subscriptions s ON s.webhook_id = d.webhook_id
     ORDER BY d.n`,
@@ -80,24 +80,26 @@ export const NEXT_DUE = {
     (SELECT min(due_at) FROM deliveries WHERE state = 'claimed' AND due_at > $1)) AS due_at,
     coalesce((SELECT min(due_at + 0) FROM deliveries WHERE state = 'waiting') <= $1, false) AS is_due`,
 };
-const RELEASE = {
+// Written so that no index of claims fits, and each delivery is found by its id: thousands may be claimed, with the same end.
+const OF_CLAIM = `deliveries.delivery_id = c.delivery_id AND state NOT IN ('waiting', 'dead')
+  AND deliveries.due_at + 0 = c.lease_until`;
+export const RELEASE = {
   name: 'deliveries-release',
   text: `UPDATE deliveries SET state = 'waiting', due_at = 0
-    FROM unnest($1::text[], $2::bigint[]) AS c (delivery_id, lease_until)
-    WHERE deliveries.delivery_id = c.delivery_id AND state = 'claimed' AND due_at = c.lease_until`,
+    FROM unnest($1::text[], $2::bigint[]) AS c (delivery_id, lease_until) WHERE ${OF_CLAIM}`,
 };
-const OF_CLAIM = `deliveries.delivery_id = c.delivery_id AND state = 'claimed' AND deliveries.due_at = c.lease_until
-    RETURNING deliveries.delivery_id, c.lease_until`;
-const DELETE = {
+const SETTLED = 'RETURNING deliveries.delivery_id, c.lease_until';
+export const DELETE = {
   name: 'deliveries-delete',
-  text: `DELETE FROM deliveries USING unnest($1::text[], $2::bigint[]) AS c (delivery_id, lease_until) WHERE ${OF_CLAIM}`,
+  text: `DELETE FROM deliveries USING unnest($1::text[], $2::bigint[]) AS c (delivery_id, lease_until)
+    WHERE ${OF_CLAIM} ${SETTLED}`,
 };
-const KEEP = {
+export const KEEP = {
   name: 'deliveries-keep',
   text: `UPDATE deliveries SET state = c.becomes, due_at = c.next_due_at, dead_at = c.dead_at, attempts = c.attempts,
       last_status = c.last_status
     FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::integer[], $7::integer[])
-      AS c (delivery_id, lease_until, becomes, next_due_at, dead_at, attempts, last_status) WHERE ${OF_CLAIM}`,
+      AS c (delivery_id, lease_until, becomes, next_due_at, dead_at, attempts, last_status) WHERE ${OF_CLAIM} ${SETTLED}`,
 };
 const DEAD = {
   name: 'deliveries-dead',
@@ -225,7 +227,7 @@ function enqueueing(database: Database): Pick<DeliveryQueue, 'enqueue' | 'enqueu
   /** Inserts deliveries. A body that several of them share is sent once. */
   async function insert(
     statement: Statement,
-    deliveries: readonly Delivery[],
+    deliveries: readonly NewDelivery[],
     transaction: Transaction,
   ): Promise<number> {
     const bodies = [...new Set(deliveries.map(({ body }) => body))];
@@ -241,6 +243,7 @@ function enqueueing(database: Database): Pick<DeliveryQueue, 'enqueue' | 'enqueu
       deliveries.map(({ attempts }) => attempts),
       deliveries.map(({ dueAt }) => dueAt),
       bodies.map((body) => Buffer.from(body.buffer, body.byteOffset, body.byteLength)),
+      deliveries.map(({ leaseUntil }) => leaseUntil ?? null),
     ]);
     return count;
   }

@@ -146,6 +146,7 @@ function enqueueing({
   database,
   writer,
   journal,
+  claims,
   turns,
   waiting,
 }: Outbox): Pick<DeliveryQueue, 'enqueue' | 'enqueueAgain'> {
@@ -158,15 +159,27 @@ function enqueueing({
   return {
     async enqueue(deliveries, transaction) {
       writer.require(transaction);
-      const rows = deliveries.map(positioned);
+      const leases = new Map<PositionedRow, number>();
+      const rows = deliveries.map(({ leaseUntil, ...delivery }) => {
+        const row = positioned(delivery);
+        if (leaseUntil !== undefined) leases.set(row, leaseUntil);
+        return row;
+      });
       // A delivery that is claimed from memory needs no row of its own: most are delivered before the journal is applied.
       const inJournal = new Set(rows.filter(({ webhookId }) => waiting.isKnown(webhookId)));
       if (inJournal.size > 0) journal.add({ kind: 'deliveries', deliveries: [...inJournal] }, transaction);
       for (const row of rows) if (!inJournal.has(row)) write(row);
       writer.whenCommitted(transaction, () => {
         for (const row of rows) {
-          waiting.add(row, inJournal.has(row));
-          turns.waits(row.webhookId, row.dueAt);
+          const { webhookId, dueAt, delivery } = row;
+          const leaseUntil = leases.get(row);
+          if (leaseUntil === undefined) {
+            waiting.add(row, inJournal.has(row));
+            turns.waits(webhookId, dueAt);
+          } else {
+            claims.add({ deliveryId: delivery.deliveryId, webhookId, leaseUntil, row });
+            waiting.claimed(row, inJournal.has(row));
+          }
         }
       });
     },

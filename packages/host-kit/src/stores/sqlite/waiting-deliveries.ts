@@ -51,7 +51,7 @@ export class WaitingDeliveries {
     const { webhookId } = row;
     if (!this.isKnown(webhookId)) {
       // Forgotten since it was enqueued.
-      if (isJournalled) this.#forgotten += 1;
+      this.claimed(row, isJournalled);
       return;
     }
     const line = this.#lines.get(webhookId);
@@ -69,6 +69,15 @@ export class WaitingDeliveries {
       else line.splice(index, 0, row);
     }
     this.#counted(row, 1);
+  }
+
+  /**
+   * Announces a row that was claimed when it was added.
+   *
+   * @param isJournalled the journal has the row, and the table does not
+   */
+  claimed({ webhookId }: WaitingRow, isJournalled: boolean): void {
+    if (isJournalled && !this.isKnown(webhookId)) this.#forgotten += 1;
   }
 
   /** Removes the first `count` rows of a subscription, which have been claimed. */

@@ -56,6 +56,42 @@ function claims({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await ids(1501), ['dlv_1']);
   });
 
+  onStore('a delivery that is added with a claim belongs to its claimant until the claim ends', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const first = { ...sampleDelivery({}), leaseUntil: 1500 };
+    await store.transaction((transaction) => store.deliveries.enqueue([first], transaction));
+    assert.deepEqual(await store.deliveries.claim(CLAIM), []);
+    assert.deepEqual(await store.deliveries.nextDueAfter(1000), 1500);
+    const [taken] = await store.deliveries.claim({ ...CLAIM, now: 1500 });
+    assert.deepEqual([taken?.deliveryId, taken?.leaseUntil, taken?.body], ['dlv_1', 9000, first.body]);
+    const settled = await store.transaction((transaction) =>
+      store.deliveries.settle([{ claim: first, settlement: { kind: 'delivered' } }], transaction),
+    );
+    assert.deepEqual(settled, [false]);
+  });
+
+  onStore('a delivery that is added with a claim is settled or released by its claimant', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const held = (deliveryId: string) => ({ ...sampleDelivery({ deliveryId }), leaseUntil: 9000 });
+    const [delivered, failed, released] = [held('dlv_1'), held('dlv_2'), held('dlv_3')];
+    await store.transaction((transaction) => store.deliveries.enqueue([delivered, failed, released], transaction));
+    const retry = { kind: 'retry', dueAt: 1200, attempts: 1, lastStatus: 500 } as const;
+    const settled = await store.transaction((transaction) =>
+      store.deliveries.settle(
+        [
+          { claim: delivered, settlement: { kind: 'delivered' } },
+          { claim: failed, settlement: retry },
+        ],
+        transaction,
+      ),
+    );
+    assert.deepEqual(settled, [true, true]);
+    await store.deliveries.release([released]);
+    const ids = async (now: number) =>
+      (await store.deliveries.claim({ ...CLAIM, now })).map(({ deliveryId }) => deliveryId);
+    assert.deepEqual([await ids(1000), await ids(1200)], [['dlv_3'], ['dlv_2']]);
+  });
+
   onStore('a new delivery is claimed after a subscription was removed during its attempt', async (store) => {
     await withSubscriptions(store, 'whk_1', 'whk_2');
     const enqueue = (delivery: Delivery) =>

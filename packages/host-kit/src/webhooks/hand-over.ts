@@ -1,0 +1,147 @@
+import type { ClaimedDelivery, ClaimedFor, Delivery } from '../ports/deliveries.ts';
+import type { Subscription } from '../ports/subscriptions.ts';
+import type { Transaction } from '../ports/transaction.ts';
+import { beginByOf, type ClaimState, leaseMs, type RoomForClaims } from './claims-ahead.ts';
+import type { ReadyClaim } from './turn-order.ts';
+
+/**
+ * Claims new deliveries for the host that adds them to the queue, in the same transaction. It attempts them from memory: no
+ * claim has to find, change and read them.
+ */
+export interface HandOver {
+  /**
+   * Claims a delivery that a transaction adds.
+   *
+   * @param delivery its `dueAt` is the present
+   * @returns the end of the claim, in ms since the epoch; undefined when the delivery is to wait in the queue
+   */
+  claim(delivery: Delivery, subscription: Subscription, transaction: Transaction): number | undefined;
+  /** Announces that a transaction is committed. The attempts of what it has claimed begin. */
+  committed(transaction: Transaction): void;
+}
+
+/** No host attempts the deliveries that it adds. */
+export const NO_HAND_OVER: HandOver = { claim: () => undefined, committed: () => {} };
+
+export interface HandOverOptions {
+  /** Read at each claim. */
+  readonly state: () => ClaimState;
+  /** Returns whether the host attempts deliveries now. */
+  readonly isRunning: () => boolean;
+  /** Called with the claims of a committed transaction. */
+  readonly begin: (claims: readonly ReadyClaim[]) => void;
+  /** Called when a committed transaction has left deliveries to the queue. */
+  readonly left: () => void;
+}
+
+/**
+ * Hands new deliveries over as long as memory holds no more than a host attempts within about a second. Others wait in the
+ * queue, and so do all further ones of the same subscription until a claim has found no more of it there: the order of its
+ * deliveries stays.
+ */
+export class BoundedHandOver implements HandOver {
+  readonly #options: HandOverOptions;
+  readonly #open = new WeakMap<Transaction, OpenHandOver>();
+  /** Subscriptions that may have due deliveries in the queue. */
+  readonly #subscriptions = new Map<string, ClaimedFor>();
+  /** Tenants whose subscriptions may have due deliveries in the queue. */
+  readonly #tenants = new Set<string>();
+  /** False while subscriptions may have due deliveries in the queue of which nothing is known. */
+  #isQueueKnown = false;
+
+  constructor(options: HandOverOptions) {
+    this.#options = options;
+  }
+
+  claim(delivery: Delivery, subscription: Subscription, transaction: Transaction): number | undefined {
+    const open = this.#opened(transaction);
+    const { webhookId, dueAt } = delivery;
+    const { tenant } = subscription;
+    const state = this.#options.state();
+    if (!this.#isFree(subscription, delivery, state, open)) {
+      open.hasLeft = true;
+      if (subscription.status !== 'paused') this.#subscriptions.set(webhookId, { tenant, webhookId });
+      return undefined;
+    }
+    const leaseUntil = dueAt + leaseMs(state.attemptTimeoutMs);
+    const claimed: ClaimedDelivery = { ...delivery, tenant, leaseUntil };
+    open.claims.push({ delivery: claimed, beginBy: beginByOf(dueAt), isHandedOver: true });
+    open.countIn.set(webhookId, (open.countIn.get(webhookId) ?? 0) + 1);
+    open.countOf.set(tenant, (open.countOf.get(tenant) ?? 0) + 1);
+    open.bytes += delivery.body.length;
+    return leaseUntil;
+  }
+
+  committed(transaction: Transaction): void {
+    const open = this.#open.get(transaction);
+    if (open === undefined) return;
+    this.#open.delete(transaction);
+    if (open.claims.length > 0) this.#options.begin(open.claims);
+    if (open.hasLeft) this.#options.left();
+  }
+
+  /**
+   * Notes what a claim of the queue has found.
+   *
+   * @param isWhole the claim has returned every due delivery for which there was room
+   */
+  claimed(isWhole: boolean, room: RoomForClaims): void {
+    this.#isQueueKnown = isWhole;
+    if (isWhole) {
+      for (const tenant of this.#tenants) if (room.hasRoomFor(tenant)) this.#tenants.delete(tenant);
+      for (const each of this.#subscriptions.values()) {
+        if (room.capacityOf(each) > 0) this.#subscriptions.delete(each.webhookId);
+      }
+    }
+    for (const tenant of room.shortTenants) this.#tenants.add(tenant);
+    for (const each of room.shortSubscriptions) this.#subscriptions.set(each.webhookId, each);
+  }
+
+  #opened(transaction: Transaction): OpenHandOver {
+    const known = this.#open.get(transaction);
+    if (known !== undefined) return known;
+    const open: OpenHandOver = { claims: [], countIn: new Map(), countOf: new Map(), bytes: 0, hasLeft: false };
+    this.#open.set(transaction, open);
+    return open;
+  }
+
+  #isFree(subscription: Subscription, delivery: Delivery, state: ClaimState, open: OpenHandOver): boolean {
+    const { tenant, webhookId, status } = subscription;
+    const { ready, lanes, held } = state;
+    return (
+      this.#options.isRunning() &&
+      this.#isQueueKnown &&
+      this.#subscriptions.size < MOST_QUEUED &&
+      !this.#subscriptions.has(webhookId) &&
+      !this.#tenants.has(tenant) &&
+      status === 'active' &&
+      lanes.of(webhookId) === 'regular' &&
+      held?.isHeld(webhookId, delivery.dueAt) !== true &&
+      ready.countIn({ tenant, webhookId }) + (open.countIn.get(webhookId) ?? 0) < MOST_OF_ONE &&
+      ready.countOf(tenant) + (open.countOf.get(tenant) ?? 0) < 3 * (MOST - ready.size - open.claims.length) &&
+      ready.bytes + open.bytes + delivery.body.length <= MOST_BYTES
+    );
+  }
+}
+
+/** The claims of a transaction that is not committed. */
+interface OpenHandOver {
+  readonly claims: ReadyClaim[];
+  /** By subscription. */
+  readonly countIn: Map<string, number>;
+  /** By tenant. */
+  readonly countOf: Map<string, number>;
+  bytes: number;
+  /** A delivery was left to the queue. */
+  hasLeft: boolean;
+}
+
+/**
+ * Bounds of what a host that dies leaves to the others only when its claims end, and of the memory. A tenant alone has three
+ * quarters of them; the more tenants there are, the fewer each has, as with the places of attempts.
+ */
+const MOST = 8192;
+const MOST_OF_ONE = 256;
+const MOST_BYTES = 16 * 1024 * 1024;
+/** Bounds the memory. */
+const MOST_QUEUED = 10_000;
