@@ -69,6 +69,7 @@ export type {
   Delivery,
   DeliveryQueue,
   EndedClaim,
+  NewDelivery,
   QueuedDelivery,
   Settlement,
   WaitingCursor,
