@@ -39,6 +39,7 @@ export function assembleExecution(
     committed: (transaction) => outsideTrace(() => dispatcher.handOver.committed(transaction)),
     appended(event) {
       observe.appended(event);
+      outsideTrace(() => dispatcher.handOver.appended(event));
       following.appended(event);
       execute.onAppended(event);
       families.onAppended(event);

@@ -123,7 +123,7 @@ export function lifecycle(
     for (const warning of warnings) log(warning);
     reportUnmatchedApi(observe, log);
     stopShowing = observe.show({
-      backlog: (now) => hostBacklog(store, now),
+      backlog: (now) => hostBacklog({ store, dispatcher }, now),
       triggers: triggers && (() => store.triggers.backlog(MOST_COUNTED)),
       readers: readers.taken,
       logBytes: store.files?.logBytes,

@@ -86,7 +86,11 @@ export function hostMounts(services: Services, parts: MountParts): readonly Moun
     {
       name: 'status',
       path: '/status',
-      routes: statusRoutes({ storeClock, health, backlogOf: (tenancy, now) => tenantBacklog(store, tenancy, now) }),
+      routes: statusRoutes({
+        storeClock,
+        health,
+        backlogOf: (tenancy, now) => tenantBacklog({ store, dispatcher }, tenancy, now),
+      }),
     },
     {
       name: 'interrupts',

@@ -3,8 +3,7 @@ export interface Backlog {
   /** Number of deliveries, counted up to the requested limit. */
   readonly due: number;
   /**
-   * The earliest due time among them, in ms since the epoch. Undefined: there are none, or all of them were released by
-   * their claimant, which loses the original due time.
+   * The earliest due time among them, in ms since the epoch. Undefined: there are none.
    */
   readonly oldestDueAt: number | undefined;
 }

@@ -17,7 +17,7 @@ export interface Delivery {
   readonly body: Uint8Array;
   /** Number of attempts whose outcome was stored. */
   readonly attempts: number;
-  /** Earliest time of the next attempt, in ms since the epoch. 0 after a claim was released: due at once. */
+  /** Earliest time of the next attempt, in ms since the epoch. */
   readonly dueAt: number;
 }
 
@@ -37,6 +37,9 @@ export interface ClaimedDelivery extends Delivery {
 
 /** Identifies a claim. */
 export type Claim = Pick<ClaimedDelivery, 'deliveryId' | 'webhookId' | 'leaseUntil'>;
+
+/** A claim that ends without an attempt. */
+export type ReleasedClaim = Claim & Pick<Delivery, 'dueAt'>;
 
 /** A claim and the outcome that ends it. */
 export interface EndedClaim {
@@ -202,9 +205,9 @@ export interface DeliveryQueue {
    */
   settle(ended: readonly EndedClaim[], transaction: Transaction): Promise<readonly boolean[]>;
   /**
-   * Ends those of the claims that are still held, without an attempt. Their deliveries are due at once, with `dueAt` 0.
+   * Ends those of the claims that are still held, without an attempt. Their deliveries are due at their `dueAt` again.
    */
-  release(claims: readonly Claim[]): Promise<void>;
+  release(claims: readonly ReleasedClaim[]): Promise<void>;
   /**
    * Returns the earliest time after `now` at which a delivery becomes due or a claim runs out; undefined when there is
    * none. Deliveries that are due already do not count: they wait for capacity or for a paused subscription, and the

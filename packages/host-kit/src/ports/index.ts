@@ -71,6 +71,7 @@ export type {
   EndedClaim,
   NewDelivery,
   QueuedDelivery,
+  ReleasedClaim,
   Settlement,
   WaitingCursor,
   WaitingDelivery,

@@ -117,7 +117,7 @@ export const METRICS = {
     kind: 'gauge',
     unit: '{delivery}',
     description:
-      'Due deliveries of subscriptions that are not paused, without those already claimed; counted up to 10000.',
+      'Due deliveries of subscriptions that are not paused, in the queue and handed over, whose attempts have not begun; counted up to 10000.',
     attributes: [],
   },
   queueAge: {

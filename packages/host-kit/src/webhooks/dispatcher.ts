@@ -1,5 +1,6 @@
+import type { Backlog } from '../ports/backlog.ts';
 import { sleep, within } from '../ports/clock.ts';
-import type { Claim, ClaimedDelivery, DeliveryQueue } from '../ports/deliveries.ts';
+import type { ClaimedDelivery, DeliveryQueue, ReleasedClaim } from '../ports/deliveries.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { describeError } from '../ports/log.ts';
 import type { StoreClock } from '../ports/store-clock.ts';
@@ -25,6 +26,12 @@ export interface Dispatcher {
   readonly wake: () => void;
   /** Aborts the attempts of a removed subscription, and begins none of those already claimed. */
   forget(webhookId: string): void;
+  /**
+   * Returns the deliveries that were handed over and not begun, which the queue does not count as due.
+   *
+   * @param webhookIds the subscriptions whose deliveries count. Default: all
+   */
+  handedOver(webhookIds?: readonly string[]): Backlog;
   /** Reports the progress of the work, for health checks. */
   progress(): DispatcherProgress;
   /** Begins nothing more, waits up to `graceMs` ms for attempts to end, aborts the rest and releases their claims. */
@@ -95,6 +102,8 @@ class OutboxDispatcher implements Dispatcher {
   #rounds: Promise<void> | undefined;
   /** Set by a wake-up. A wake-up during a round asks for another round after it. */
   #isRoundDue = false;
+  /** Cancels the timer of the release of late claims; undefined when there is none. */
+  #cancelRelease: (() => void) | undefined;
   /** Cancels the timer of the next round. */
   #cancelTimer = (): void => {};
   /** When the last sweep deleted every expired dead letter, in ms of the monotonic clock. */
@@ -144,6 +153,18 @@ class OutboxDispatcher implements Dispatcher {
     this.#underWay.abortOf(webhookId);
   }
 
+  handedOver(webhookIds?: readonly string[]): Backlog {
+    const asked = webhookIds && new Set(webhookIds);
+    let due = 0;
+    let oldestDueAt: number | undefined;
+    for (const { delivery, isHandedOver } of this.#ready.all()) {
+      if (isHandedOver !== true || asked?.has(delivery.webhookId) === false) continue;
+      due += 1;
+      oldestDueAt = Math.min(oldestDueAt ?? delivery.dueAt, delivery.dueAt);
+    }
+    return { due, oldestDueAt };
+  }
+
   progress(): DispatcherProgress {
     return {
       roundSince: this.#roundSince,
@@ -155,6 +176,7 @@ class OutboxDispatcher implements Dispatcher {
   async stop(graceMs: number): Promise<void> {
     this.#state = 'stopped';
     this.#cancelTimer();
+    this.#cancelRelease?.();
     this.#stopping.abort();
     await this.#rounds;
     await this.#releaseReady();
@@ -235,6 +257,19 @@ class OutboxDispatcher implements Dispatcher {
     // Handed over while the host stops: nothing begins any more.
     if (this.#state === 'stopped') void this.#releaseReady();
     else this.#beginReady();
+    this.#releaseInTime();
+  }
+
+  /** Sees to it that late claims are released when no attempt ends, either. */
+  #releaseInTime(): void {
+    const { clock, storeClock } = this.#options;
+    const { firstBeginBy } = this.#ready;
+    if (this.#cancelRelease !== undefined || this.#state === 'stopped' || firstBeginBy === Infinity) return;
+    this.#cancelRelease = clock.after(Math.max(firstBeginBy - storeClock.now(), 0) + 1, () => {
+      this.#cancelRelease = undefined;
+      this.#beginReady();
+      this.#releaseInTime();
+    });
   }
 
   #claimState(): ClaimState {
@@ -306,7 +341,7 @@ class OutboxDispatcher implements Dispatcher {
     if (unbegun.length > 0) await this.#release(unbegun.map(({ delivery }) => delivery));
   }
 
-  async #release(claims: readonly Claim[]): Promise<void> {
+  async #release(claims: readonly ReleasedClaim[]): Promise<void> {
     const { queue, log } = this.#options;
     try {
       await queue.release(claims);

@@ -1,4 +1,5 @@
 import type { ClaimedDelivery, ClaimedFor, Delivery } from '../ports/deliveries.ts';
+import type { RunEvent } from '../ports/events.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import { beginByOf, type ClaimState, leaseMs, type RoomForClaims } from './claims-ahead.ts';
@@ -16,19 +17,18 @@ export interface HandOver {
    * @returns the end of the claim, in ms since the epoch; undefined when the delivery is to wait in the queue
    */
   claim(delivery: Delivery, subscription: Subscription, transaction: Transaction): number | undefined;
-  /** Announces that a transaction is committed. The attempts of what it has claimed begin. */
+  /** Announces that a transaction is committed: what it has claimed is held. */
   committed(transaction: Transaction): void;
+  /** Announces a committed event. The attempts of its deliveries begin. */
+  appended(event: Pick<RunEvent, 'eventId'>): void;
 }
-
-/** No host attempts the deliveries that it adds. */
-export const NO_HAND_OVER: HandOver = { claim: () => undefined, committed: () => {} };
 
 export interface HandOverOptions {
   /** Read at each claim. */
   readonly state: () => ClaimState;
   /** Returns whether the host attempts deliveries now. */
   readonly isRunning: () => boolean;
-  /** Called with the claims of a committed transaction. */
+  /** Called with the claims on the deliveries of a committed event. */
   readonly begin: (claims: readonly ReadyClaim[]) => void;
   /** Called when a committed transaction has left deliveries to the queue. */
   readonly left: () => void;
@@ -42,6 +42,8 @@ export interface HandOverOptions {
 export class BoundedHandOver implements HandOver {
   readonly #options: HandOverOptions;
   readonly #open = new WeakMap<Transaction, OpenHandOver>();
+  /** The claims of committed events that were not announced yet, by event. */
+  readonly #held = new Map<string, ReadyClaim[]>();
   /** Subscriptions that may have due deliveries in the queue. */
   readonly #subscriptions = new Map<string, ClaimedFor>();
   /** Tenants whose subscriptions may have due deliveries in the queue. */
@@ -76,8 +78,20 @@ export class BoundedHandOver implements HandOver {
     const open = this.#open.get(transaction);
     if (open === undefined) return;
     this.#open.delete(transaction);
-    if (open.claims.length > 0) this.#options.begin(open.claims);
+    for (const claim of open.claims) {
+      const { eventId } = claim.delivery;
+      const held = this.#held.get(eventId);
+      if (held === undefined) this.#held.set(eventId, [claim]);
+      else held.push(claim);
+    }
     if (open.hasLeft) this.#options.left();
+  }
+
+  appended({ eventId }: Pick<RunEvent, 'eventId'>): void {
+    const claims = this.#held.get(eventId);
+    if (claims === undefined) return;
+    this.#held.delete(eventId);
+    this.#options.begin(claims);
   }
 
   /**

@@ -8,7 +8,7 @@ import type { Transaction } from '../ports/transaction.ts';
 import type { Appended } from '../runs/run-draft.ts';
 import type { Outbox } from '../runs/write-drafts.ts';
 import { deliveryIdOf } from './delivery-id.ts';
-import { type HandOver, NO_HAND_OVER } from './hand-over.ts';
+import type { HandOver } from './hand-over.ts';
 import { matches } from './match.ts';
 import type { PushFormats } from './push-format.ts';
 
@@ -35,7 +35,7 @@ export interface Rendered {
  * Makes the outbox: it enqueues a delivery to each matching subscription, in the transaction that appends the events.
  */
 export function outbox(options: OutboxOptions): Outbox {
-  const { store, storeClock, render, formats = NO_FORMATS, handOver = NO_HAND_OVER } = options;
+  const { store, storeClock, render, formats = NO_FORMATS, handOver } = options;
 
   return async (appended, transaction) => {
     const topics: Topic[] = [];
@@ -66,7 +66,7 @@ export function outbox(options: OutboxOptions): Outbox {
       .filter((subscription) => matches(subscription, run) && hasFormat(subscription))
       .map((subscription) => {
         const delivery = deliveryTo(subscription, event, renderedFor(subscription));
-        return { ...delivery, leaseUntil: handOver.claim(delivery, subscription, transaction) };
+        return { ...delivery, leaseUntil: handOver?.claim(delivery, subscription, transaction) };
       });
 
     function renderedFor({ push, major }: Subscription): Rendered {

@@ -120,6 +120,11 @@ export class TurnOrder {
     return late;
   }
 
+  /** Lower bound of all `beginBy`; infinite when there are no claims. */
+  get firstBeginBy(): number {
+    return this.#all.total === 0 ? Number.POSITIVE_INFINITY : this.#firstBeginBy;
+  }
+
   /** Returns all waiting claims. */
   all(): readonly ReadyClaim[] {
     return [...this.#lines.values()].flatMap((line) => [...line.values()].flat());

@@ -150,12 +150,12 @@ describe('the status of a host', () => {
     });
     await busy.register();
     for (let turn = 0; turn < 5; turn++) await busy.run();
-    // Of the five deliveries one is under way and one is claimed ahead.
+    // Of the five deliveries one is under way.
     const waiting = async () => (await busy.call('/host/example/status')).body;
-    await expect.poll(async () => JSON.stringify(await waiting()), { timeout: 25_000 }).toContain('"due":3');
+    await expect.poll(async () => JSON.stringify(await waiting()), { timeout: 25_000 }).toContain('"due":4');
     const body = await waiting();
     expect(body.deliveries).toEqual({
-      due: 3,
+      due: 4,
       countedUpTo: 10_000,
       oldestDueAt: expect.stringMatching(/Z$/),
       oldestDueForMs: expect.any(Number),

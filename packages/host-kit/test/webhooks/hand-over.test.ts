@@ -106,7 +106,13 @@ async function started({
           if (!isCommitted) throw new Error('undone');
           return transaction;
         })
-        .then(dispatch.handOver.committed.bind(dispatch.handOver), () => {});
+        .then(
+          (transaction) => {
+            dispatch.handOver.committed(transaction);
+            for (const event of added) dispatch.handOver.appended(event);
+          },
+          () => {},
+        );
       await settle();
       return handedOver;
     },
@@ -151,14 +157,25 @@ test('a delivery that was handed over and failed is attempted again when it is d
 });
 
 test('a delivery that no attempt has begun within 5 s goes to the queue, and is claimed from there', async () => {
-  const { world, append, begun, end, claims } = await started({ perSubscription: 1 });
+  const { world, dispatch, append, begun, end, claims } = await started({ perSubscription: 1 });
   await append(named('a', 'b'));
   const before = claims();
-  world.at(5001, () => {});
   await world.run(5001);
+  expect(dispatch.handedOver()).toEqual({ due: 0, oldestDueAt: undefined });
+  expect(claims()).toBeGreaterThan(before);
   await end('a');
   expect(begun).toEqual(['a', 'b']);
-  expect(claims()).toBeGreaterThan(before);
+});
+
+test('what was handed over and has not begun counts as due', async () => {
+  const { append, dispatch } = await started({ subscriptions: [{}, { webhookId: 'other' }], perSubscription: 1 });
+  await append([
+    ...named('a', 'b', 'c'),
+    { deliveryId: 'd', webhookId: 'other' },
+    { deliveryId: 'e', webhookId: 'other' },
+  ]);
+  expect(dispatch.handedOver()).toEqual({ due: 3, oldestDueAt: 0 });
+  expect(dispatch.handedOver(['other'])).toEqual({ due: 1, oldestDueAt: 0 });
 });
 
 describe('deliveries go to the queue', () => {

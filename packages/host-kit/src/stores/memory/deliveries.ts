@@ -243,7 +243,7 @@ function settling({ journal, entries }: Outbox): Pick<DeliveryQueue, 'settle' | 
         for (const claim of claims) {
           const delivery = heldDelivery(claim);
           if (delivery === undefined) continue;
-          put(journal, transaction, entries, claim.deliveryId, { state: 'waiting', delivery, dueAt: 0 });
+          put(journal, transaction, entries, claim.deliveryId, { state: 'waiting', delivery, dueAt: claim.dueAt });
         }
       });
     },

@@ -85,8 +85,8 @@ const OF_CLAIM = `deliveries.delivery_id = c.delivery_id AND state NOT IN ('wait
   AND deliveries.due_at + 0 = c.lease_until`;
 export const RELEASE = {
   name: 'deliveries-release',
-  text: `UPDATE deliveries SET state = 'waiting', due_at = 0
-    FROM unnest($1::text[], $2::bigint[]) AS c (delivery_id, lease_until) WHERE ${OF_CLAIM}`,
+  text: `UPDATE deliveries SET state = 'waiting', due_at = c.due_at
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS c (delivery_id, lease_until, due_at) WHERE ${OF_CLAIM}`,
 };
 const SETTLED = 'RETURNING deliveries.delivery_id, c.lease_until';
 export const DELETE = {
@@ -256,7 +256,7 @@ function claiming(database: Database): Pick<DeliveryQueue, 'claim' | 'release' |
   return {
     claim: (request) => database.transaction((transaction) => claim(request, transaction)),
     async release(claims) {
-      await database.query(RELEASE, namesOf(claims));
+      await database.query(RELEASE, [...namesOf(claims), claims.map(({ dueAt }) => dueAt)]);
     },
     async nextDueAfter(now) {
       const [row] = (await database.query(NEXT_DUE, [now])).rows;

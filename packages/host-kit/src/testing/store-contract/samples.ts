@@ -1,4 +1,4 @@
-import type { Claim, ClaimedDelivery, ClaimRequest, ClaimRoom, Delivery } from '../../ports/deliveries.ts';
+import type { ClaimedDelivery, ClaimRequest, ClaimRoom, Delivery, ReleasedClaim } from '../../ports/deliveries.ts';
 import type { Run } from '../../ports/runs.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Subscription } from '../../ports/subscriptions.ts';
@@ -105,7 +105,12 @@ export async function withSubscriptions(store: Store, ...webhookIds: readonly st
 }
 
 /** The claim that `CLAIM` makes on the sample delivery. */
-export const CLAIMED: Claim = { deliveryId: 'dlv_1', webhookId: 'whk_1', leaseUntil: CLAIM.leaseUntil };
+export const CLAIMED: ReleasedClaim = {
+  deliveryId: 'dlv_1',
+  webhookId: 'whk_1',
+  leaseUntil: CLAIM.leaseUntil,
+  dueAt: 1000,
+};
 
 /** A delivery as a claim by `CLAIM` returns it. */
 export function claimed(delivery: Delivery): ClaimedDelivery {
