@@ -42,14 +42,15 @@ export function planClaim(state: ClaimState, now: number): PlannedClaim | undefi
 /**
  * Returns whether it is time to claim more, after an attempt of a tenant has ended: half of all claims are used up, or
  * half of those that the tenant may have now, or a quarter of the places was freed since the last claim. While many that were
- * handed over wait for places, it is time when a quarter as many attempts have ended.
+ * handed over wait, and the tenant has all the places that it may have, it is time when a quarter as many attempts have ended.
  */
 export function isClaimDue(
   { underWay, ready, concurrency: { total, perTenant } }: ClaimState,
   tenant: string,
   endedSinceClaim: number,
 ): boolean {
-  if (ready.handedOver >= total) return endedSinceClaim >= ready.handedOver / 4;
+  const hasPlace = perTenant * (total - underWay.size) > underWay.countOf(tenant) * (total - perTenant);
+  if (ready.handedOver >= total && !hasPlace) return endedSinceClaim >= ready.handedOver / 4;
   const held = underWay.size + ready.claimed;
   const own = underWay.countOf(tenant) + ready.claimedOf(tenant);
   const roomOfTenant = (perTenant * (CLAIMS_AHEAD * total - held) - own * (total - perTenant)) / total;

@@ -123,7 +123,7 @@ class OutboxDispatcher implements Dispatcher {
       state: () => this.#claimState(),
       isRunning: () => this.#state === 'running',
       begin: (claims) => this.#addReady(claims),
-      left: () => this.#noteMore(),
+      left: (tenants) => this.#noteMore(tenants),
     });
   }
 
@@ -246,10 +246,10 @@ class OutboxDispatcher implements Dispatcher {
     if (times.length > 0) this.#wakeAfter(Math.max(Math.min(...times) - storeClock.now(), 1));
   }
 
-  /** Looks into the queue, at once or when attempts of what was handed over have ended. */
-  #noteMore(): void {
+  /** Looks into the queue for deliveries of tenants: at once, unless their places are taken. Attempts that end look later. */
+  #noteMore(tenants: ReadonlySet<string>): void {
     this.#mayHaveMore = true;
-    if (this.#ready.handedOver < this.#options.concurrency.total) this.wake();
+    if ([...tenants].some((tenant) => this.#places.hasRoomForTenant(tenant))) this.wake();
   }
 
   #addReady(claims: readonly ReadyClaim[]): void {

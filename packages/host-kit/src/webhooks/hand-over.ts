@@ -30,8 +30,8 @@ export interface HandOverOptions {
   readonly isRunning: () => boolean;
   /** Called with the claims on the deliveries of a committed event. */
   readonly begin: (claims: readonly ReadyClaim[]) => void;
-  /** Called when a committed transaction has left deliveries to the queue. */
-  readonly left: () => void;
+  /** Called with the tenants of whose deliveries a committed transaction has left some to the queue. */
+  readonly left: (tenants: ReadonlySet<string>) => void;
 }
 
 /**
@@ -61,7 +61,7 @@ export class BoundedHandOver implements HandOver {
     const { tenant } = subscription;
     const state = this.#options.state();
     if (!this.#isFree(subscription, delivery, state, open)) {
-      open.hasLeft = true;
+      open.left.add(tenant);
       if (subscription.status !== 'paused') this.#subscriptions.set(webhookId, { tenant, webhookId });
       return undefined;
     }
@@ -84,7 +84,7 @@ export class BoundedHandOver implements HandOver {
       if (held === undefined) this.#held.set(eventId, [claim]);
       else held.push(claim);
     }
-    if (open.hasLeft) this.#options.left();
+    if (open.left.size > 0) this.#options.left(open.left);
   }
 
   appended({ eventId }: Pick<RunEvent, 'eventId'>): void {
@@ -114,7 +114,7 @@ export class BoundedHandOver implements HandOver {
   #opened(transaction: Transaction): OpenHandOver {
     const known = this.#open.get(transaction);
     if (known !== undefined) return known;
-    const open: OpenHandOver = { claims: [], countIn: new Map(), countOf: new Map(), bytes: 0, hasLeft: false };
+    const open: OpenHandOver = { claims: [], countIn: new Map(), countOf: new Map(), left: new Set(), bytes: 0 };
     this.#open.set(transaction, open);
     return open;
   }
@@ -145,9 +145,9 @@ interface OpenHandOver {
   readonly countIn: Map<string, number>;
   /** By tenant. */
   readonly countOf: Map<string, number>;
+  /** The tenants of the deliveries that were left to the queue. */
+  readonly left: Set<string>;
   bytes: number;
-  /** A delivery was left to the queue. */
-  hasLeft: boolean;
 }
 
 /**

@@ -251,6 +251,24 @@ test('a stop releases what has not begun', async () => {
   await stopped;
 });
 
+test('a receiver that hangs, with much handed over for it, does not hold up what waits in the queue for another', async () => {
+  const subscriptions = [{}, { webhookId: 'other' }];
+  const { append, appendElsewhere, dispatch, settle, begun, end, world } = await started({
+    subscriptions,
+    total: 8,
+    perSubscription: 2,
+  });
+  await append(many(200));
+  const waiting = Array.from({ length: 20 }, (_, index) => ({ deliveryId: `o${index}`, webhookId: 'other' }));
+  await appendElsewhere(waiting.slice(0, 19));
+  dispatch.wake();
+  await settle();
+  // Left to the queue, because others are due there.
+  expect(await append(waiting.slice(19))).toEqual([]);
+  for (const { deliveryId } of waiting) await end(deliveryId);
+  expect([world.now(), begun]).toEqual([0, ['d0', 'd1', ...waiting.map(({ deliveryId }) => deliveryId)]]);
+});
+
 test('deliveries that were handed over leave room for those of other tenants in the queue', async () => {
   const { append, appendElsewhere, dispatch, settle, begun, end } = await started({
     subscriptions: [{}, { webhookId: 'other', tenant: 'quiet' }],
