@@ -23,6 +23,7 @@ export const BENCHMARKS = {
   'two-hosts': async () => (await import('./host-kit/two-hosts.mjs')).default(),
   noisy: async () => (await import('./host-kit/noisy.mjs')).default(),
   neighbours: async () => (await import('./host-kit/neighbours.mjs')).default(),
+  snapshot: async () => (await import('./host-kit/snapshot.mjs')).default(),
   growth: async () => (await import('./host-kit/growth.mjs')).default(),
   memory: async () => (await import('./host-kit/memory.mjs')).default(),
   year: async () => (await import('./host-kit/year.mjs')).default(),

@@ -209,8 +209,8 @@ export interface DeliveryQueue {
    */
   release(claims: readonly ReleasedClaim[]): Promise<void>;
   /**
-   * Returns the earliest time after `now` at which a delivery becomes due or a claim runs out; undefined when there is
-   * none. Deliveries that are due already do not count: they wait for capacity or for a paused subscription, and the
+   * Returns the earliest time after `now` at which a delivery becomes due or a claim runs out, or a time before it;
+   * undefined when there is none. Deliveries that are due already do not count: they wait for capacity or for a paused subscription, and the
    * host claims again when that changes.
    */
   nextDueAfter(now: number): Promise<number | undefined>;

@@ -93,3 +93,68 @@ test('a delivery that becomes due while the looks are slow is found in one fast 
   expect(claimed.map((delivery) => delivery.webhookId)).toEqual([webhookId]);
   expect(now - from).toBeLessThanOrEqual(150);
 });
+
+/** Writes a claim that another host holds. */
+async function claimElsewhere(deliveryId: string, leaseUntil: number) {
+  await client.query(
+    `INSERT INTO deliveries (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body, attempts, due_at, state, tenant)
+     VALUES ($1, 'whk_1', 'run_1', 'evt_1', 1, 'run.started', 'x', 0, $2, 'claimed', 'acme')`,
+    [deliveryId, leaseUntil],
+  );
+}
+
+test('claims of other hosts are taken over when they end, and within 30 s also where their time lies far back', async () => {
+  await store.transaction((transaction) => store.subscriptions.insert(sampleSubscription({}), transaction));
+  const ids = async (now: number) => (await claim(now)).map(({ deliveryId }) => deliveryId);
+  await claimElsewhere('old', 5);
+  await claimElsewhere('ends', NOW + 10);
+  expect(await ids(NOW)).toEqual(['old']);
+  expect(await store.deliveries.nextDueAfter(NOW)).toBe(NOW + 10);
+  await claimElsewhere('late', NOW - 4000);
+  await claimElsewhere('far back', 5);
+  expect(await ids(NOW + 10)).toEqual(['ends', 'late']);
+  expect(await ids(NOW + 29_000)).not.toContain('far back');
+  expect(await ids(NOW + 30_000)).toContain('far back');
+});
+
+test('a clock that is set back lets no claim of another host be overlooked', async () => {
+  await store.transaction((transaction) => store.subscriptions.insert(sampleSubscription({}), transaction));
+  await claim(LATER);
+  await store.deliveries.nextDueAfter(LATER);
+  await claimElsewhere('ends', NOW + 10);
+  expect(await store.deliveries.nextDueAfter(NOW)).toBe(NOW + 10);
+  expect((await claim(NOW + 10)).map(({ deliveryId }) => deliveryId)).toEqual(['ends']);
+});
+
+test('ended claims that a snapshot keeps are not looked at again with each claim', async () => {
+  const holder = new pg.Client({ connectionString: postgres.url });
+  await holder.connect();
+  await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class');
+  const looks = async () => {
+    await client.query('SELECT pg_stat_clear_snapshot()');
+    const { rows } = await client.query(
+      `SELECT idx_tup_read::int AS read FROM pg_stat_user_indexes WHERE schemaname = 'svc' AND indexrelname = 'deliveries_claimed'`,
+    );
+    return rows[0]?.read;
+  };
+  await client.query(
+    `INSERT INTO deliveries (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body, attempts, due_at, state, tenant)
+     SELECT 'dlv_' || n, 'whk_1', 'run_1', 'evt_1', 1, 'run.started', 'x', 0, $1::bigint + n, 'claimed', 'acme'
+     FROM generate_series(-20000, 20000) AS n WHERE n NOT BETWEEN -6000 AND 1`,
+    [NOW],
+  );
+  await client.query('DELETE FROM deliveries');
+  // The first look is at all of them.
+  await claim(NOW);
+  await store.deliveries.nextDueAfter(NOW);
+  await expect.poll(looks, { timeout: 20_000 }).toBeGreaterThan(30_000);
+  const before = await looks();
+  for (let now = NOW + 1; now < NOW + 20; now += 1) {
+    await claim(now);
+    await store.deliveries.nextDueAfter(now);
+  }
+  await store.close();
+  expect((await looks()) - before).toBeLessThan(2000);
+  await holder.end();
+  store = await postgresStore({ url: postgres.url, schema: 'svc', connections: 2 });
+});

@@ -19,6 +19,7 @@ import {
   waitingOf,
 } from '../sql/deliveries.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
+import { ClaimEnds } from './claim-ends.ts';
 import type { Database, Statement } from './database.ts';
 import { DueDeliveries } from './due-deliveries.ts';
 
@@ -53,11 +54,6 @@ const WAITING = {
       AND tenant = (SELECT tenant FROM subscriptions WHERE webhook_id = $1)
     ORDER BY due_at, position LIMIT $4`,
 };
-const TAKE_BACK = {
-  name: 'deliveries-take-back',
-  text: `UPDATE deliveries SET state = 'waiting', due_at = $1 WHERE position IN (
-    SELECT position FROM deliveries WHERE state = 'claimed' AND due_at <= $1 FOR UPDATE SKIP LOCKED)`,
-};
 export const CLAIM = {
   name: 'deliveries-claim',
   text: `WITH picked AS (
@@ -75,9 +71,7 @@ export const NEXT_DUE = {
   name: 'deliveries-next-due',
   // `due_at + 0` is the expression of the index deliveries_next_due; the planner uses an index of an expression for
   // that expression alone.
-  text: `SELECT least(
-    (SELECT min(due_at + 0) FROM deliveries WHERE state = 'waiting' AND due_at + 0 > $1),
-    (SELECT min(due_at) FROM deliveries WHERE state = 'claimed' AND due_at > $1)) AS due_at,
+  text: `SELECT (SELECT min(due_at + 0) FROM deliveries WHERE state = 'waiting' AND due_at + 0 > $1) AS due_at,
     coalesce((SELECT min(due_at + 0) FROM deliveries WHERE state = 'waiting') <= $1, false) AS is_due`,
 };
 // Written so that no index of claims fits, and each delivery is found by its id: thousands may be claimed, with the same end.
@@ -192,9 +186,10 @@ export interface SharedDeliveries extends DeliveryQueue {
 }
 
 export function deliveryQueue(database: Database): SharedDeliveries {
+  const ends = new ClaimEnds(database);
   return {
-    ...enqueueing(database),
-    ...claiming(database),
+    ...enqueueing(database, ends),
+    ...claiming(database, ends),
     ...settling(database),
     ...deadLetters(database),
     ...listing(database),
@@ -204,12 +199,13 @@ export function deliveryQueue(database: Database): SharedDeliveries {
 /** Maximum number of rows in one statement, which bounds its size however many subscriptions receive an event. */
 const MAX_ROWS = 1000;
 
-function enqueueing(database: Database): Pick<DeliveryQueue, 'enqueue' | 'enqueueAgain'> {
+function enqueueing(database: Database, ends: ClaimEnds): Pick<DeliveryQueue, 'enqueue' | 'enqueueAgain'> {
   return {
     async enqueue(deliveries, transaction) {
       for (let from = 0; from < deliveries.length; from += MAX_ROWS) {
         await insert(ENQUEUE, deliveries.slice(from, from + MAX_ROWS), transaction);
       }
+      for (const { leaseUntil } of deliveries) if (leaseUntil !== undefined) ends.note(leaseUntil);
     },
     async enqueueAgain(deliveries, transaction) {
       let again = 0;
@@ -250,7 +246,10 @@ function enqueueing(database: Database): Pick<DeliveryQueue, 'enqueue' | 'enqueu
 }
 
 /** A claim skips the deliveries that another host is claiming at the same time. */
-function claiming(database: Database): Pick<DeliveryQueue, 'claim' | 'release' | 'nextDueAfter' | 'limitWaits'> {
+function claiming(
+  database: Database,
+  ends: ClaimEnds,
+): Pick<DeliveryQueue, 'claim' | 'release' | 'nextDueAfter' | 'limitWaits'> {
   const due = new DueDeliveries(database);
 
   return {
@@ -260,14 +259,14 @@ function claiming(database: Database): Pick<DeliveryQueue, 'claim' | 'release' |
     },
     async nextDueAfter(now) {
       const [row] = (await database.query(NEXT_DUE, [now])).rows;
-      const next = row && optional(row, 'due_at', integer);
+      const times = [row && optional(row, 'due_at', integer), await ends.nextAfter(now)];
+      const next = earliest(times);
       // Without a due delivery there is nothing to go on with, however many tenants have deliveries that wait.
       if (row?.is_due !== true) {
         due.beginRounds();
         return next;
       }
-      const goOnAt = due.goOnAt(now);
-      return goOnAt === undefined ? next : Math.min(goOnAt, next ?? goOnAt);
+      return earliest([next, due.goOnAt(now)]);
     },
     async limitWaits({ dueBy, leaseUntil }) {
       while ((await database.query(HASTEN, [dueBy, MAX_ROWS])).count === MAX_ROWS);
@@ -277,12 +276,13 @@ function claiming(database: Database): Pick<DeliveryQueue, 'claim' | 'release' |
 
   async function claim(request: ClaimRequest, transaction: Transaction) {
     const { now, leaseUntil, limit } = request;
-    await database.within(transaction, TAKE_BACK, [now]);
+    await ends.takeBack(now, transaction);
     const turns = await due.plan(request, transaction);
     if (turns.length === 0) return [];
     const ids = turns.map(({ webhookId }) => webhookId);
     const most = turns.map((each) => each.most);
     const tenants = turns.map(({ tenant }) => tenant);
+    ends.note(leaseUntil);
     const { rows } = await database.within(transaction, CLAIM, [ids, most, now, limit, leaseUntil, tenants]);
     return [...rows].sort(inTurn).map((row) => ({
       ...deliveryOf({ ...row, due_at: row.was_due }),
@@ -290,6 +290,11 @@ function claiming(database: Database): Pick<DeliveryQueue, 'claim' | 'release' |
       leaseUntil,
     }));
   }
+}
+
+function earliest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 function inTurn(a: Row, b: Row): number {
