@@ -36,7 +36,10 @@ export function assembleExecution(
     random,
     servesFiles: workspaceFiles !== undefined,
     outbox: outbox({ store, storeClock, render: renderDelivery, formats, handOver: dispatcher.handOver }),
-    committed: (transaction) => outsideTrace(() => dispatcher.handOver.committed(transaction)),
+    transactions: {
+      committed: (transaction) => outsideTrace(() => dispatcher.handOver.committed(transaction)),
+      failed: (transaction) => outsideTrace(() => dispatcher.handOver.failed(transaction)),
+    },
     appended(event) {
       observe.appended(event);
       outsideTrace(() => dispatcher.handOver.appended(event));

@@ -205,9 +205,10 @@ export interface DeliveryQueue {
    */
   settle(ended: readonly EndedClaim[], transaction: Transaction): Promise<readonly boolean[]>;
   /**
-   * Ends those of the claims that are still held, without an attempt. Their deliveries are due at their `dueAt` again.
+   * Ends those of the claims that are still held, without an attempt. Their deliveries are due at their `dueAt` again, and at
+   * `now` at the latest: the clock may have been set back since the claim.
    */
-  release(claims: readonly ReleasedClaim[]): Promise<void>;
+  release(claims: readonly ReleasedClaim[], now: number): Promise<void>;
   /**
    * Returns the earliest time after `now` at which a delivery becomes due or a claim runs out, or a time before it;
    * undefined when there is none. Deliveries that are due already do not count: they wait for capacity or for a paused subscription, and the

@@ -62,8 +62,12 @@ export interface EventLogOptions extends Pick<HostPorts, 'store' | 'clock' | 'ra
   readonly outbox: Outbox;
   /** True: a run gets the revision of its workspace's files when it starts. Default false. */
   readonly servesFiles?: boolean;
-  /** Called with each transaction that has written events, after its commit. Default: nothing. */
-  readonly committed?: (transaction: Transaction) => void;
+  /** Is told of the end of each transaction. Default: nobody is. */
+  readonly transactions?: {
+    committed(transaction: Transaction): void;
+    /** The transaction has failed, perhaps after its commit. */
+    failed(transaction: Transaction): void;
+  };
   /** Called for each event after its commit, in order. */
   readonly appended: (event: RunEvent) => void;
 }
@@ -117,16 +121,22 @@ export function eventLog(options: EventLogOptions): RunLog {
   return log;
 }
 
-/** Returns the transactions of the store, each of which is announced when it is committed. */
-function announced({ store, committed = () => {} }: EventLogOptions): Store['transaction'] {
+/** Returns the transactions of the store, the ends of which are announced. */
+function announced({ store, transactions }: EventLogOptions): Store['transaction'] {
+  if (transactions === undefined) return store.transaction;
   return async (work) => {
     let latest: Transaction | undefined;
-    const result = await store.transaction((transaction) => {
-      latest = transaction;
-      return work(transaction);
-    });
-    if (latest !== undefined) committed(latest);
-    return result;
+    try {
+      const result = await store.transaction((transaction) => {
+        latest = transaction;
+        return work(transaction);
+      });
+      if (latest !== undefined) transactions.committed(latest);
+      return result;
+    } catch (error) {
+      if (latest !== undefined) transactions.failed(latest);
+      throw error;
+    }
   };
 }
 

@@ -59,13 +59,13 @@ export function attempt(options: AttemptOptions): Attempt {
       place.giveBack();
       // The delivery waits until the subscription is restored.
       options.held.hold(delivery.webhookId, storeClock.now());
-      await store.deliveries.release([delivery]);
+      await store.deliveries.release([delivery], storeClock.now());
       return undefined;
     }
     if (subscription.status === 'paused') {
       place.giveBack();
       // Paused after the claim. The delivery waits for `resume`, with the others.
-      await store.deliveries.release([delivery]);
+      await store.deliveries.release([delivery], storeClock.now());
       return undefined;
     }
     // A durable subscription has no circuit.
@@ -120,7 +120,7 @@ export function attempt(options: AttemptOptions): Attempt {
   /** Leaves a delivery that cannot be signed in the queue, as if it had not been claimed. */
   async function hold(delivery: ClaimedDelivery, subscription: Subscription): Promise<AttemptResult> {
     options.held.hold(delivery.webhookId, storeClock.now());
-    await store.deliveries.release([delivery]);
+    await store.deliveries.release([delivery], storeClock.now());
     return { subscription, verdict: undefined, settlement: undefined, isHeld: true };
   }
 }

@@ -92,8 +92,10 @@ class OutboxDispatcher implements Dispatcher {
   readonly #handOver: BoundedHandOver;
   /** The number of attempts that have ended since the last claim. */
   #endedSinceClaim = 0;
-  /** The queue may have due deliveries that the last claim has not returned. */
-  #mayHaveMore = true;
+  /** How often it was noted that the queue may have due deliveries. */
+  #notes = 1;
+  /** The notes that a claim has seen to: it has left nothing that is due. */
+  #notesDone = 0;
   /** `idle` before `start`. A stopped dispatcher begins nothing. */
   #state: 'idle' | 'running' | 'stopped' = 'idle';
   /** Aborted by `stop`: ends the pauses before claims are released. */
@@ -123,6 +125,7 @@ class OutboxDispatcher implements Dispatcher {
       state: () => this.#claimState(),
       isRunning: () => this.#state === 'running',
       begin: (claims) => this.#addReady(claims),
+      wake: this.wake,
       left: (tenants) => this.#noteMore(tenants),
     });
   }
@@ -139,7 +142,7 @@ class OutboxDispatcher implements Dispatcher {
   readonly wake = (): void => {
     if (this.#state !== 'running') return;
     this.#isRoundDue = true;
-    this.#mayHaveMore = true;
+    this.#notes += 1;
     this.#rounds ??= this.#runRounds().finally(() => {
       this.#rounds = undefined;
       this.#roundSince = undefined;
@@ -234,11 +237,11 @@ class OutboxDispatcher implements Dispatcher {
     if (planned === undefined) return;
     const { request, beginBy } = planned;
     this.#endedSinceClaim = 0;
-    this.#mayHaveMore = false;
+    const notes = this.#notes;
     const claimed = await queue.claim(request);
     this.#addReady(claimed.map((delivery) => ({ delivery, beginBy })));
     const isWhole = claimed.length < request.limit;
-    this.#mayHaveMore ||= !isWhole || request.room.wasShort;
+    if (isWhole && !request.room.wasShort) this.#notesDone = notes;
     this.#handOver.claimed(isWhole, request.room);
     if (!isWhole) return;
     const nextDue = await queue.nextDueAfter(now);
@@ -248,7 +251,7 @@ class OutboxDispatcher implements Dispatcher {
 
   /** Looks into the queue for deliveries of tenants: at once, unless their places are taken. Attempts that end look later. */
   #noteMore(tenants: ReadonlySet<string>): void {
-    this.#mayHaveMore = true;
+    this.#notes += 1;
     if ([...tenants].some((tenant) => this.#places.hasRoomForTenant(tenant))) this.wake();
   }
 
@@ -301,7 +304,7 @@ class OutboxDispatcher implements Dispatcher {
       try {
         const result = await attempt(delivery, abort.signal, { lane, giveBack: giveBackEarly });
         this.#lanes.ended(webhookId, result?.verdict);
-        this.#mayHaveMore ||= !hasLeft(result?.settlement);
+        if (!hasLeft(result?.settlement)) this.#notes += 1;
       } catch (error) {
         await this.#releaseUnsettled(delivery, error, abort.signal);
       } finally {
@@ -317,7 +320,7 @@ class OutboxDispatcher implements Dispatcher {
     this.#underWay.delete(attempt);
     this.#endedSinceClaim += 1;
     this.#beginReady();
-    if (!this.#mayHaveMore) return;
+    if (this.#notes === this.#notesDone) return;
     if (isClaimDue(this.#claimState(), attempt.tenant, this.#endedSinceClaim)) this.wake();
   }
 
@@ -342,14 +345,14 @@ class OutboxDispatcher implements Dispatcher {
   }
 
   async #release(claims: readonly ReleasedClaim[]): Promise<void> {
-    const { queue, log } = this.#options;
+    const { queue, storeClock, log } = this.#options;
     try {
-      await queue.release(claims);
-      this.wake();
+      await queue.release(claims, storeClock.now());
     } catch (cause) {
-      // The leases of the claims expire.
       log({ level: 'error', event: 'delivery.not-released', deliveries: claims.length, ...describeError(cause) });
     }
+    // The deliveries are due, or the next round notes when their claims end.
+    this.wake();
   }
 
   #wakeAfter(ms: number): void {

@@ -19,6 +19,8 @@ export interface HandOver {
   claim(delivery: Delivery, subscription: Subscription, transaction: Transaction): number | undefined;
   /** Announces that a transaction is committed: what it has claimed is held. */
   committed(transaction: Transaction): void;
+  /** Announces that a transaction has failed, perhaps after its commit: what it has claimed is due when the claims end. */
+  failed(transaction: Transaction): void;
   /** Announces a committed event. The attempts of its deliveries begin. */
   appended(event: Pick<RunEvent, 'eventId'>): void;
 }
@@ -30,6 +32,8 @@ export interface HandOverOptions {
   readonly isRunning: () => boolean;
   /** Called with the claims on the deliveries of a committed event. */
   readonly begin: (claims: readonly ReadyClaim[]) => void;
+  /** Called when claims may end that no attempt settles. */
+  readonly wake: () => void;
   /** Called with the tenants of whose deliveries a committed transaction has left some to the queue. */
   readonly left: (tenants: ReadonlySet<string>) => void;
 }
@@ -85,6 +89,12 @@ export class BoundedHandOver implements HandOver {
       else held.push(claim);
     }
     if (open.left.size > 0) this.#options.left(open.left);
+  }
+
+  failed(transaction: Transaction): void {
+    const open = this.#open.get(transaction);
+    this.#open.delete(transaction);
+    if (open !== undefined && open.claims.length > 0) this.#options.wake();
   }
 
   appended({ eventId }: Pick<RunEvent, 'eventId'>): void {

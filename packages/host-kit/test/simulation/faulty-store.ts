@@ -51,7 +51,7 @@ export function faultyStore(
     deliveries: {
       ...inner.deliveries,
       claim: (request) => asked(() => inner.deliveries.claim(request)),
-      release: (claims) => asked(() => inner.deliveries.release(claims)),
+      release: (claims, now) => asked(() => inner.deliveries.release(claims, now)),
       nextDueAfter: (now) => asked(() => inner.deliveries.nextDueAfter(now)),
       limitWaits: (limits) => asked(() => inner.deliveries.limitWaits(limits)),
       sweep: (now, limit) => asked(() => inner.deliveries.sweep(now, limit)),

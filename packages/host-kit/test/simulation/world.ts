@@ -298,8 +298,10 @@ class World {
           eventType: type,
           body: new TextEncoder().encode(JSON.stringify({ runId: run.runId, tenant: run.tenant, sequence, eventId })),
         }),
+        handOver: dispatch.handOver,
       }),
-      appended: dispatch.wake,
+      transactions: dispatch.handOver,
+      appended: (event) => dispatch.handOver.appended(event),
     });
     return {
       dispatch,

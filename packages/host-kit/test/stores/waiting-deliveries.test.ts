@@ -139,7 +139,7 @@ async function disturbed(store: Store, luck: Chance): Promise<ReadonlySet<string
     if (what < 0.3) await Promise.all([enqueue(luck.below(20)), claim()]);
     else if (what < 0.55) await claim();
     else if (what < 0.8) await Promise.all([settle(), enqueue(1), claim()]);
-    else if (what < 0.85) await store.deliveries.release(held.splice(0, luck.below(10)));
+    else if (what < 0.85) await store.deliveries.release(held.splice(0, luck.below(10)), now);
     else if (what < 0.9) await redrive(luck.below(20));
     else if (what < 0.97) await setStatus(luck.pick(WEBHOOKS), luck.pick(['paused', 'active']));
     else await store.deliveries.limitWaits({ dueBy: now + 10, leaseUntil: now + 2000 });

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Delivery, Settlement } from '../../src/ports/deliveries.ts';
 import { storeClock } from '../../src/ports/store-clock.ts';
 import type { Subscription } from '../../src/ports/subscriptions.ts';
+import type { Transaction } from '../../src/ports/transaction.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { ANY_ROOM } from '../../src/testing/store-contract/samples.ts';
 import { dispatcher } from '../../src/webhooks/dispatcher.ts';
@@ -144,6 +145,23 @@ test('nothing of a transaction that is undone is attempted', async () => {
   const { append, begun } = await started();
   await append(named('a'), { isCommitted: false });
   expect(begun).toEqual([]);
+});
+
+test('deliveries of a transaction whose commit was not answered are attempted when their claims end', async () => {
+  const { world, store, dispatch, settle, begun } = await started();
+  let transaction: Transaction | undefined;
+  await store.transaction(async (opened) => {
+    transaction = opened;
+    const delivery = sampleDelivery({});
+    const leaseUntil = dispatch.handOver.claim(delivery, sampleSubscription({}), opened);
+    await store.deliveries.enqueue([{ ...delivery, leaseUntil }], opened);
+  });
+  if (transaction !== undefined) dispatch.handOver.failed(transaction);
+  await settle();
+  await world.run(15_999);
+  expect(begun).toEqual([]);
+  await world.run(16_001);
+  expect(begun).toEqual(['dlv_1']);
 });
 
 test('a delivery that was handed over and failed is attempted again when it is due', async () => {

@@ -46,7 +46,7 @@ test('a dispatcher tries a held subscription every 30 s, and the others at once'
       begun.push([delivery.deliveryId, world.now()]);
       if (delivery.webhookId === 'unsigned') {
         held.hold(delivery.webhookId, world.now());
-        await store.deliveries.release([delivery]);
+        await store.deliveries.release([delivery], world.now());
         return;
       }
       const settlement = { kind: 'delivered' } as const;

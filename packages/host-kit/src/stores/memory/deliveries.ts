@@ -238,12 +238,13 @@ function settling({ journal, entries }: Outbox): Pick<DeliveryQueue, 'settle' | 
         return true;
       });
     },
-    release(claims) {
+    release(claims, now) {
       return journal.transaction(async (transaction) => {
         for (const claim of claims) {
           const delivery = heldDelivery(claim);
           if (delivery === undefined) continue;
-          put(journal, transaction, entries, claim.deliveryId, { state: 'waiting', delivery, dueAt: claim.dueAt });
+          const dueAt = Math.min(claim.dueAt, now);
+          put(journal, transaction, entries, claim.deliveryId, { state: 'waiting', delivery, dueAt });
         }
       });
     },

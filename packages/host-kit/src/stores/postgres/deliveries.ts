@@ -254,8 +254,8 @@ function claiming(
 
   return {
     claim: (request) => database.transaction((transaction) => claim(request, transaction)),
-    async release(claims) {
-      await database.query(RELEASE, [...namesOf(claims), claims.map(({ dueAt }) => dueAt)]);
+    async release(claims, now) {
+      await database.query(RELEASE, [...namesOf(claims), claims.map(({ dueAt }) => Math.min(dueAt, now))]);
     },
     async nextDueAfter(now) {
       const [row] = (await database.query(NEXT_DUE, [now])).rows;

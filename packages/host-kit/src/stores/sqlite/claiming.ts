@@ -72,12 +72,12 @@ export function claiming(options: ClaimingOptions): Pick<DeliveryQueue, 'claim' 
       }
       return claimed;
     },
-    async release(released) {
+    async release(released, now) {
       for (const claim of released) {
         const held = claims.held(claim);
         if (held === undefined) continue;
         claims.end(claim);
-        waiting.add(held.row);
+        waiting.add({ ...held.row, dueAt: Math.min(held.row.dueAt, now) });
         turns.waits(held.webhookId, 0);
       }
     },

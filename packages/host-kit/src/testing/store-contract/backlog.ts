@@ -74,7 +74,7 @@ export function backlogContract({ onStore, assert }: StoreContract): void {
   onStore('the backlog counts released deliveries, and their age', async (store) => {
     await withSubscriptions(store, 'whk_1');
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({ dueAt: 1000 })], transaction));
-    await store.deliveries.release(await store.deliveries.claim(CLAIM));
+    await store.deliveries.release(await store.deliveries.claim(CLAIM), CLAIM.now);
     assert.deepEqual(await store.backlog.read(ALL), { due: 1, oldestDueAt: 1000 });
   });
 }

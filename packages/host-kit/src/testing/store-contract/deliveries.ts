@@ -52,7 +52,7 @@ function claims({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.deliveries.nextDueAfter(1000), 1500);
     assert.deepEqual(await ids(1499), []);
     assert.deepEqual(await ids(1500), ['dlv_1']);
-    await store.deliveries.release([{ ...CLAIMED, leaseUntil: 2000 }]);
+    await store.deliveries.release([{ ...CLAIMED, leaseUntil: 2000 }], CLAIM.now);
     assert.deepEqual(await ids(1501), ['dlv_1']);
   });
 
@@ -86,7 +86,7 @@ function claims({ onStore, assert }: StoreContract): void {
       ),
     );
     assert.deepEqual(settled, [true, true]);
-    await store.deliveries.release([released]);
+    await store.deliveries.release([released], CLAIM.now);
     const ids = async (now: number) =>
       (await store.deliveries.claim({ ...CLAIM, now })).map(({ deliveryId }) => deliveryId);
     assert.deepEqual([await ids(1000), await ids(1200)], [['dlv_3'], ['dlv_2']]);
@@ -235,7 +235,7 @@ function simultaneousClaims({ onStore, assert }: StoreContract): void {
       { ...CLAIMED, leaseUntil: 2000 },
     ];
     for (const settlement of late) assert.deepEqual(await settled(lost, settlement), [false]);
-    await store.deliveries.release([lost]);
+    await store.deliveries.release([lost], CLAIM.now);
     assert.deepEqual(await claimAt(1600), []);
     assert.deepEqual(await settled(stands, { kind: 'retry', dueAt: 1700, attempts: 1, lastStatus: 500 }), [true]);
     // This claim has ended too.

@@ -42,7 +42,7 @@ function settlements({ onStore, assert }: StoreContract): void {
       await assert.rejects(undone);
       assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1200 }), []);
     }
-    await store.deliveries.release([CLAIMED]);
+    await store.deliveries.release([CLAIMED], CLAIM.now);
     assert.deepEqual((await store.deliveries.claim({ ...CLAIM, now: 1200 })).length, 1);
     const delivered = (transaction: Transaction) =>
       store.deliveries.settle([{ claim: CLAIMED, settlement: { kind: 'delivered' } }], transaction);
