@@ -59,7 +59,6 @@ async function stop() {
   await host.stop();
   await raw.close();
   receivers.stop();
-  await store.close?.();
   await postgres?.stop();
   rmSync(folder, { recursive: true, force: true });
   process.disconnect();
