@@ -62,8 +62,9 @@ export interface EventLogOptions extends Pick<HostPorts, 'store' | 'clock' | 'ra
   readonly outbox: Outbox;
   /** True: a run gets the revision of its workspace's files when it starts. Default false. */
   readonly servesFiles?: boolean;
-  /** Is told of the end of each transaction. Default: nobody is. */
+  /** Called when a transaction has ended. Default: nothing is called. */
   readonly transactions?: {
+    /** The transaction is durable. Called before `appended`. */
     committed(transaction: Transaction): void;
     /** The transaction has failed, perhaps after its commit. */
     failed(transaction: Transaction): void;
@@ -126,17 +127,16 @@ function announced({ store, transactions }: EventLogOptions): Store['transaction
   if (transactions === undefined) return store.transaction;
   return async (work) => {
     let latest: Transaction | undefined;
-    try {
-      const result = await store.transaction((transaction) => {
-        latest = transaction;
-        return work(transaction);
-      });
-      if (latest !== undefined) transactions.committed(latest);
-      return result;
-    } catch (error) {
+    const ended = store.transaction((transaction) => {
+      latest = transaction;
+      return work(transaction);
+    });
+    const result = await ended.catch((error: unknown) => {
       if (latest !== undefined) transactions.failed(latest);
       throw error;
-    }
+    });
+    if (latest !== undefined) transactions.committed(latest);
+    return result;
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Backlog } from '../ports/backlog.ts';
 import { sleep, within } from '../ports/clock.ts';
-import type { ClaimedDelivery, DeliveryQueue, ReleasedClaim } from '../ports/deliveries.ts';
+import type { ClaimedDelivery, ClaimedFor, DeliveryQueue, ReleasedClaim } from '../ports/deliveries.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { describeError } from '../ports/log.ts';
 import type { StoreClock } from '../ports/store-clock.ts';
@@ -122,11 +122,11 @@ class OutboxDispatcher implements Dispatcher {
     this.#lanes = new Lanes(options.laneChanged);
     this.#places = new Places(options.concurrency, this.#lanes);
     this.#handOver = new BoundedHandOver({
-      state: () => this.#claimState(),
+      state: this.#claimState(),
       isRunning: () => this.#state === 'running',
       begin: (claims) => this.#addReady(claims),
       wake: this.wake,
-      left: (tenants) => this.#noteMore(tenants),
+      left: (subscriptions) => this.#noteMore(subscriptions),
     });
   }
 
@@ -238,6 +238,7 @@ class OutboxDispatcher implements Dispatcher {
     const { request, beginBy } = planned;
     this.#endedSinceClaim = 0;
     const notes = this.#notes;
+    this.#handOver.claimBegins();
     const claimed = await queue.claim(request);
     this.#addReady(claimed.map((delivery) => ({ delivery, beginBy })));
     const isWhole = claimed.length < request.limit;
@@ -249,10 +250,10 @@ class OutboxDispatcher implements Dispatcher {
     if (times.length > 0) this.#wakeAfter(Math.max(Math.min(...times) - storeClock.now(), 1));
   }
 
-  /** Looks into the queue for deliveries of tenants: at once, unless their places are taken. Attempts that end look later. */
-  #noteMore(tenants: ReadonlySet<string>): void {
+  /** Looks into the queue for deliveries of subscriptions: at once, unless the places of their tenants are taken. Attempts that end look later. */
+  #noteMore(subscriptions: readonly ClaimedFor[]): void {
     this.#notes += 1;
-    if ([...tenants].some((tenant) => this.#places.hasRoomForTenant(tenant))) this.wake();
+    if (subscriptions.some(({ tenant }) => this.#places.hasRoomForTenant(tenant))) this.wake();
   }
 
   #addReady(claims: readonly ReadyClaim[]): void {

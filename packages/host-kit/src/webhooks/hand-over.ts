@@ -26,20 +26,19 @@ export interface HandOver {
 }
 
 export interface HandOverOptions {
-  /** Read at each claim. */
-  readonly state: () => ClaimState;
+  readonly state: ClaimState;
   /** Returns whether the host attempts deliveries now. */
   readonly isRunning: () => boolean;
   /** Called with the claims on the deliveries of a committed event. */
   readonly begin: (claims: readonly ReadyClaim[]) => void;
   /** Called when claims may end that no attempt settles. */
   readonly wake: () => void;
-  /** Called with the tenants of whose deliveries a committed transaction has left some to the queue. */
-  readonly left: (tenants: ReadonlySet<string>) => void;
+  /** Called with the subscriptions of the deliveries that a committed transaction has left to the queue. */
+  readonly left: (subscriptions: readonly ClaimedFor[]) => void;
 }
 
 /**
- * Hands new deliveries over as long as memory holds no more than a host attempts within about a second. Others wait in the
+ * Hands new deliveries over as long as memory holds no more than a host attempts within a few seconds. Others wait in the
  * queue, and so do all further ones of the same subscription until a claim has found no more of it there: the order of its
  * deliveries stays.
  */
@@ -54,6 +53,10 @@ export class BoundedHandOver implements HandOver {
   readonly #tenants = new Set<string>();
   /** False while subscriptions may have due deliveries in the queue of which nothing is known. */
   #isQueueKnown = false;
+  /** The subscriptions of which deliveries were left to the queue since a claim began, which may not have seen them. */
+  readonly #leftSince = new Set<string>();
+  /** As `#leftSince`, of subscriptions that were too many to remember. */
+  #hasLeftOthersSince = false;
 
   constructor(options: HandOverOptions) {
     this.#options = options;
@@ -62,14 +65,15 @@ export class BoundedHandOver implements HandOver {
   claim(delivery: Delivery, subscription: Subscription, transaction: Transaction): number | undefined {
     const open = this.#opened(transaction);
     const { webhookId, dueAt } = delivery;
-    const { tenant } = subscription;
-    const state = this.#options.state();
-    if (!this.#isFree(subscription, delivery, state, open)) {
-      open.left.add(tenant);
-      if (subscription.status !== 'paused') this.#subscriptions.set(webhookId, { tenant, webhookId });
+    const { tenant, status } = subscription;
+    if (!this.#isFree(subscription, delivery, open)) {
+      const left = { tenant, webhookId };
+      if (status === 'paused') return undefined;
+      open.left.set(webhookId, left);
+      this.#note(left);
       return undefined;
     }
-    const leaseUntil = dueAt + leaseMs(state.attemptTimeoutMs);
+    const leaseUntil = dueAt + leaseMs(this.#options.state.attemptTimeoutMs);
     const claimed: ClaimedDelivery = { ...delivery, tenant, leaseUntil };
     open.claims.push({ delivery: claimed, beginBy: beginByOf(dueAt), isHandedOver: true });
     open.countIn.set(webhookId, (open.countIn.get(webhookId) ?? 0) + 1);
@@ -88,13 +92,19 @@ export class BoundedHandOver implements HandOver {
       if (held === undefined) this.#held.set(eventId, [claim]);
       else held.push(claim);
     }
-    if (open.left.size > 0) this.#options.left(open.left);
+    if (open.left.size === 0) return;
+    const left = [...open.left.values()];
+    // Again: a claim that began before the commit has not seen them.
+    for (const each of left) this.#note(each);
+    this.#options.left(left);
   }
 
   failed(transaction: Transaction): void {
     const open = this.#open.get(transaction);
     this.#open.delete(transaction);
-    if (open !== undefined && open.claims.length > 0) this.#options.wake();
+    if (open === undefined) return;
+    for (const each of open.left.values()) this.#note(each);
+    if (open.claims.length > 0) this.#options.wake();
   }
 
   appended({ eventId }: Pick<RunEvent, 'eventId'>): void {
@@ -104,38 +114,56 @@ export class BoundedHandOver implements HandOver {
     this.#options.begin(claims);
   }
 
+  /** Notes that a claim of the queue begins. */
+  claimBegins(): void {
+    this.#leftSince.clear();
+    this.#hasLeftOthersSince = false;
+  }
+
   /**
-   * Notes what a claim of the queue has found.
+   * Notes what the claim of the queue has found.
    *
    * @param isWhole the claim has returned every due delivery for which there was room
    */
   claimed(isWhole: boolean, room: RoomForClaims): void {
-    this.#isQueueKnown = isWhole;
+    this.#isQueueKnown = isWhole && !this.#hasLeftOthersSince;
     if (isWhole) {
       for (const tenant of this.#tenants) if (room.hasRoomFor(tenant)) this.#tenants.delete(tenant);
       for (const each of this.#subscriptions.values()) {
-        if (room.capacityOf(each) > 0) this.#subscriptions.delete(each.webhookId);
+        const { webhookId } = each;
+        if (!this.#leftSince.has(webhookId) && room.capacityOf(each) > 0) this.#subscriptions.delete(webhookId);
       }
     }
     for (const tenant of room.shortTenants) this.#tenants.add(tenant);
     for (const each of room.shortSubscriptions) this.#subscriptions.set(each.webhookId, each);
   }
 
+  /** Notes that the queue may have due deliveries of a subscription. */
+  #note(left: ClaimedFor): void {
+    const { webhookId } = left;
+    if (this.#subscriptions.size < MOST_QUEUED || this.#subscriptions.has(webhookId)) {
+      this.#subscriptions.set(webhookId, left);
+      this.#leftSince.add(webhookId);
+    } else {
+      this.#isQueueKnown = false;
+      this.#hasLeftOthersSince = true;
+    }
+  }
+
   #opened(transaction: Transaction): OpenHandOver {
     const known = this.#open.get(transaction);
     if (known !== undefined) return known;
-    const open: OpenHandOver = { claims: [], countIn: new Map(), countOf: new Map(), left: new Set(), bytes: 0 };
+    const open: OpenHandOver = { claims: [], countIn: new Map(), countOf: new Map(), left: new Map(), bytes: 0 };
     this.#open.set(transaction, open);
     return open;
   }
 
-  #isFree(subscription: Subscription, delivery: Delivery, state: ClaimState, open: OpenHandOver): boolean {
+  #isFree(subscription: Subscription, delivery: Delivery, open: OpenHandOver): boolean {
     const { tenant, webhookId, status } = subscription;
-    const { ready, lanes, held } = state;
+    const { ready, lanes, held } = this.#options.state;
     return (
       this.#options.isRunning() &&
       this.#isQueueKnown &&
-      this.#subscriptions.size < MOST_QUEUED &&
       !this.#subscriptions.has(webhookId) &&
       !this.#tenants.has(tenant) &&
       status === 'active' &&
@@ -155,8 +183,8 @@ interface OpenHandOver {
   readonly countIn: Map<string, number>;
   /** By tenant. */
   readonly countOf: Map<string, number>;
-  /** The tenants of the deliveries that were left to the queue. */
-  readonly left: Set<string>;
+  /** The subscriptions of the deliveries that were left to the queue, by id. */
+  readonly left: Map<string, ClaimedFor>;
   bytes: number;
 }
 
@@ -167,5 +195,5 @@ interface OpenHandOver {
 const MOST = 8192;
 const MOST_OF_ONE = 256;
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Bounds the memory. */
+/** Bounds the memory. With more subscriptions in the queue nothing is handed over. */
 const MOST_QUEUED = 10_000;

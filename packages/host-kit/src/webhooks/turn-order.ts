@@ -122,7 +122,7 @@ export class TurnOrder {
 
   /** Lower bound of all `beginBy`; infinite when there are no claims. */
   get firstBeginBy(): number {
-    return this.#all.total === 0 ? Number.POSITIVE_INFINITY : this.#firstBeginBy;
+    return this.#firstBeginBy;
   }
 
   /** Returns all waiting claims. */
@@ -134,6 +134,7 @@ export class TurnOrder {
     this.#all.add(delivery.tenant, more);
     if (isHandedOver === true) this.#handedOver.add(delivery.tenant, more);
     this.#bytes += more * delivery.body.length;
+    if (this.#all.total === 0) this.#firstBeginBy = Number.POSITIVE_INFINITY;
   }
 }
 

@@ -46,14 +46,17 @@ async function started({
     for (const subscription of known.values()) await store.subscriptions.insert(subscription, transaction);
   });
   let claims = 0;
+  let answer = Promise.resolve();
   const begun: string[] = [];
   const finish = new Map<string, (ended: Ended) => void>();
   const dispatch = dispatcher({
     queue: {
       ...store.deliveries,
-      claim(request) {
+      async claim(request) {
         claims += 1;
-        return store.deliveries.claim(request);
+        const claimed = await store.deliveries.claim(request);
+        await answer;
+        return claimed;
       },
     },
     clock: world,
@@ -91,6 +94,15 @@ async function started({
     begun,
     settle,
     claims: () => claims,
+    /** Delays the answers of claims until the returned function is called. */
+    delayClaims() {
+      let resume = () => {};
+      answer = new Promise((resolve) => {
+        resume = resolve;
+      });
+      CLEANUP.unshift(async () => resume());
+      return () => resume();
+    },
     /** Adds deliveries as an append does. Returns the ids of those that were handed over. */
     async append(deliveries: readonly Partial<Delivery>[], { isCommitted = true } = {}): Promise<readonly string[]> {
       const added = deliveries.map((fields) => sampleDelivery({ dueAt: world.now(), ...fields }));
@@ -229,6 +241,23 @@ describe('deliveries go to the queue', () => {
     for (const id of ['a', 'b', 'c', 'd']) await end(id);
     expect(begun).toEqual(['a', 'b', 'c', 'd']);
     expect(await append(named('e'))).toEqual(['e']);
+  });
+
+  test('also when the earlier ones were left there while a claim was under way', async () => {
+    const { append, delayClaims, dispatch, settle, begun, end } = await started();
+    const answer = delayClaims();
+    dispatch.wake();
+    await settle();
+    // Too long to be handed over. The claim does not see it.
+    expect(await append([{ deliveryId: 'left', body: new Uint8Array(17 * 1024 * 1024) }])).toEqual([]);
+    const answerNext = delayClaims();
+    answer();
+    await settle();
+    expect(await append(named('next'))).toEqual([]);
+    answerNext();
+    await settle();
+    for (const id of ['left', 'next']) await end(id);
+    expect(begun).toEqual(['left', 'next']);
   });
 
   test('beyond 256 of a subscription, and then in their order', async () => {
